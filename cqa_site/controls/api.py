@@ -40,8 +40,8 @@ from .forms import LONGEST_NOTE, ExampleForm, KnownForm, ToleranceForm
 from .pages import controlled_round, offering_round
 from .reports import control_report
 
-KNOWN = "Named like the fields of the known answer: criteria, verdict, counts or answer."
-NOTES = "Reasons by the same names, and `where`: the place in the guideline."
+KNOWN = "The keys are the fields of the known answer: criteria, verdict, counts or answer."
+NOTES = "Reasons under the same keys, and `where`: the place in the guideline."
 
 
 class KnownInput(Input):
@@ -125,7 +125,7 @@ class AgreedAnswerSerializer(serializers.Serializer[Any]):
     known = serializers.DictField(help_text=KNOWN)
     people = serializers.IntegerField()
     is_settled = serializers.BooleanField()
-    is_present = serializers.BooleanField(help_text="Whether a label round has the item already.")
+    is_present = serializers.BooleanField(help_text="Whether a label round already has the item.")
     reason = serializers.CharField()
 
 

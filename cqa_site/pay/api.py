@@ -42,7 +42,7 @@ class PaySerializer(serializers.Serializer[Any]):
     terms = serializers.SerializerMethodField()
     median = StatisticSerializer(help_text="Pay per hour of completed participations.")
     is_below = serializers.BooleanField(
-        help_text="Whether this median, of 10 or more, is below the floor."
+        help_text="Whether this median, with 10 or more participations, is below the floor."
     )
     mending_reward = serializers.SerializerMethodField(
         help_text="The lowest reward with which the median meets the floor; null if it does."

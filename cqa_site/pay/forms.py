@@ -36,12 +36,12 @@ class PayTermsForm(forms.Form):
     currency = forms.CharField(
         label=lazy("Currency"),
         max_length=3,
-        help_text=lazy("As on the platform. Nothing is converted."),
+        help_text=lazy("The currency used on the platform. Amounts are not converted."),
         validators=[RegexValidator("^[A-Z]{3}$", lazy("Enter 3 capital letters, such as GBP."))],
     )
     hourly_floor = Amount(
         label=lazy("Hourly floor"),
-        help_text=lazy("From 10 completed participations on, a lower median triggers a warning."),
+        help_text=lazy("From 10 completed participations, a lower median triggers a warning."),
     )
     item_bonus = Amount(
         most=MOST_PER_ITEM,

@@ -37,7 +37,7 @@ def list_submissions(link: ParticipantLink) -> list[SubmissionRow]:
         document = _ask(link, "GET", f"/api/v1/submissions/?{urlencode(query)}")
         listed = document.get("results") if isinstance(document, dict) else None
         if not isinstance(listed, list):
-            raise PlatformUnclear("The response lists no submissions.")
+            raise PlatformUnclear("The response does not contain a list of submissions.")
         try:
             read = {row.submission: row for row in read_listed(listed)}
         except ValueError as problem:
@@ -59,10 +59,12 @@ def create_order(link: ParticipantLink, payments: Collection[CrowdPayment]) -> s
     document = _ask(link, "POST", "/api/v1/submissions/bonus-payments/", body)
     order = document.get("id") if isinstance(document, dict) else None
     if not isinstance(order, str) or not PLATFORM_ID.fullmatch(order):
-        raise PlatformUnclear("The response names no order.")
+        raise PlatformUnclear("The response does not contain an order ID.")
     amount, total = document.get("amount"), sum((row.amount for row in payments), Decimal())
     if isinstance(amount, (int, float)) and round(amount) != 100 * total:
-        raise PlatformRefused(f"The platform's order has the amount {amount / 100:.2f}.")
+        raise PlatformRefused(
+            f"The order on the platform has the wrong total: {amount / 100:.2f}."
+        )
     return order
 
 
@@ -77,7 +79,7 @@ def _ask(link: ParticipantLink, method: str, path: str, body: Any = None) -> Any
     from cqa_site.judging.transport.egress import EgressFailed, fetch, parse_allowed
 
     if not link.api_ciphertext or not link.platform_study:
-        raise PlatformRefused("The link has no API token or no study of the platform.")
+        raise PlatformRefused("The link has no API token or no study ID on the platform.")
     try:
         token = unseal(link.api_ciphertext)
     except KeyUnreadable as problem:
@@ -101,5 +103,5 @@ def _ask(link: ParticipantLink, method: str, path: str, body: Any = None) -> Any
     if reply.status in REFUSALS:
         raise PlatformRefused(f"The platform refused the request ({reply.status}).")
     if reply.status >= 300:
-        raise PlatformUnclear(f"The platform answered {reply.status}.")
+        raise PlatformUnclear(f"The platform returned status {reply.status}.")
     return decode(reply.body)

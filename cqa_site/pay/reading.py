@@ -49,7 +49,7 @@ def read_export(
             def read(row: TableRow) -> None:
                 record = _read(row.values, columns)
                 if rows.setdefault(record.submission, record) != record:
-                    raise BadCell(columns["submission"], "is listed twice with other values")
+                    raise BadCell(columns["submission"], "is listed twice with different values")
 
             problems = [problem for problem in table.records(read) if problem]
     except UnreadableFile as refusal:
@@ -75,11 +75,11 @@ def _read(values: Mapping[str, Any], columns: Mapping[str, str]) -> SubmissionRo
     texts = {field: trimmed(as_words(values.get(name))) for field, name in names.items()}
     for field in ("submission", "participant"):
         if not PLATFORM_ID.fullmatch(texts[field]):
-            raise BadCell(names[field], "is not an ID of the platform")
+            raise BadCell(names[field], "is not a valid platform ID")
     try:
         status = plain_status(texts["status"])
     except ValueError:
-        raise BadCell(names["status"], "is not a status of the platform") from None
+        raise BadCell(names["status"], "is not a valid platform status") from None
     if len(texts["code"]) > LONGEST_CODE:
         raise BadCell(names["code"], f"is longer than {LONGEST_CODE} characters")
     return SubmissionRow(texts["submission"], texts["participant"], status, texts["code"])

@@ -87,7 +87,7 @@ TABLES: dict[str, FigureTable] = {
             Column(lazy("People"), "people"),
             Column(lazy("Median minutes"), "minutes"),
             Column(lazy("Participations that ended here"), "ended"),
-            Column(lazy("Earned in total"), lambda row: _money(row.earned)),
+            Column(lazy("Total earned"), lambda row: _money(row.earned)),
         ),
         lambda summary: summary.by_step(),
         lazy("Nobody has joined through the link yet."),

@@ -133,10 +133,12 @@ class PaceSerializer(SkipsSerializer):
     """A person's skips and pace."""
 
     seconds_each = serializers.FloatField(
-        source="pace.seconds", read_only=True, allow_null=True, help_text="On average."
+        source="pace.seconds", read_only=True, allow_null=True, help_text="Average per item."
     )
     is_hasty = serializers.BooleanField(
-        source="pace.is_hasty", read_only=True, help_text="Below a fifth of the usual time."
+        source="pace.is_hasty",
+        read_only=True,
+        help_text="Below a fifth of the usual time per item.",
     )
 
 

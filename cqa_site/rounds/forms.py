@@ -235,7 +235,7 @@ class RoundPlanForm(forms.Form):
         label=lazy("Show the guideline before the first item"),
         required=False,
         initial=True,
-        help_text=lazy("Once per person, where no steps before work are chosen."),
+        help_text=lazy("Once per person, if no steps before work are chosen."),
     )
 
     def __init__(self, *args: Any, study: Study, round_: Any = None, **kwargs: Any) -> None:
@@ -557,7 +557,7 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         if data["entry"] != ParticipantLink.Entry.IDS and not (
             is_prolific and len(params) == len(PARAMS)
         ):
-            text = lazy("Only Prolific signs entries, and its three parameters need names.")
+            text = lazy("Only Prolific can sign entries, and all three parameters need names.")
             self.add_error("entry", text)
         return data
 

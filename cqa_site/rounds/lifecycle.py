@@ -154,7 +154,7 @@ def find_violations() -> Iterator[str]:
         yield from kind.check()
     strays = ParticipantLink.objects.exclude(study=F("round__study"))
     for pk in strays.values_list("pk", flat=True):
-        yield f"crowd link {pk} leads into a round of another study"
+        yield f"crowd link {pk} leads to a round of another study"
     for pk in misdirected().values_list("pk", flat=True):
         yield f"crowd payment {pk} names a submission other than the one it was earned under"
 
@@ -176,7 +176,7 @@ def _slots_without_their_sheet(kind: SheetKind) -> Iterator[str]:
     for state, condition in holds.items():
         slots = kind.Slot._default_manager.filter(state=state).exclude(condition)
         for pk in slots.values_list("pk", flat=True):
-            yield f"{kind.name} slot {pk} is {state}, but its sheet says otherwise"
+            yield f"{kind.name} slot {pk} is {state}, but its sheet does not match"
 
 
 def _submitted(kind: SheetKind) -> Any:
@@ -200,7 +200,7 @@ def _sheets_unlike_their_item(kind: SheetKind) -> Iterator[str]:
     rows = sheets.filter(Q(known__isnull=False) | Q(round__in=rounds)).values_list("pk", *columns)
     for pk, round_, thing, key in rows.iterator(FETCH):
         if key != known.get((round_, thing)):
-            yield f"{kind.name} sheet {pk} does not know what the item of its round knows"
+            yield f"{kind.name} sheet {pk} has a different known answer from its item"
 
 
 def _sheets_unlike_their_history(kind: SheetKind) -> Iterator[str]:

@@ -24,11 +24,12 @@ from .onboarding.models import (
     TypedText,
 )
 
-# People at work: rounds and how raters stand in them; and what every kind's own tables hold.
+# Rounds, the enrolments of raters, and abstract models for the tables of each kind.
 #
-# `Round` and `Place` are tables of all kinds: links, standing and pay point at them. Items, slots,
-# sheets, events and kept drafts of a kind are tables of its own, made from the abstract classes
-# here, because their constraints reach into what the kind stores (docs/decisions/0007-rounds.md).
+# All kinds share the tables `Round` and `Place`, to which links, results of steps and payments
+# refer. Each kind has its own tables of items, slots, sheets, events and conflicting drafts. They
+# derive from the abstract classes here, because their constraints depend on the columns of the
+# kind (docs/decisions/0007-rounds.md).
 
 __all__ = [
     "ConflictingDraft",
@@ -53,7 +54,7 @@ __all__ = [
 
 
 class Round(models.Model):
-    """Items given to people. A kind's subclass adds how they are drawn and shown."""
+    """A round of work on items; a kind's subclass adds how items are drawn and shown."""
 
     class State(models.TextChoices):
         """States of a round: draft → open ⇄ closed. Labelling rounds can pause in between."""
@@ -77,33 +78,33 @@ class Round(models.Model):
         default=0.0,
         validators=[MinValueValidator(0), MaxValueValidator(0.5)],
     )
-    # How far somebody must agree with the known answers of the examples; 0 asks for nothing.
+    # The share of known answers that a person must match in the examples; 0 requires nothing.
     pass_mark = models.FloatField(
         _("pass mark of the qualification"),
         default=0.7,
         validators=[MinValueValidator(0), MaxValueValidator(1)],
     )
-    # Of the items that somebody of a crowd is asked for; None lets them skip all.
+    # A share of the items required from a crowd participant; None means no limit.
     skip_share = models.FloatField(_("maximum share of skipped items"), null=True)
     lease_minutes = models.PositiveSmallIntegerField(
         _("reservation time in minutes"),
         default=120,
-        # What a kind's form takes is narrower.
+        # The forms of the kinds have narrower limits.
         validators=[MinValueValidator(1), MaxValueValidator(1440)],
     )
-    # The steps before work. Without any, the guideline can be shown before the first item.
+    # The steps before work. Without steps, the guideline can be shown before the first item.
     onboarding = models.ForeignKey(
         "rounds.OnboardingVersion", models.PROTECT, null=True, blank=True, related_name="rounds"
     )
     shows_guideline = models.BooleanField(_("show the guideline first"), default=False)
-    # What is done about whose last answers: measure to window, threshold and action; see
+    # Rules for people's last answers: window, threshold and action by measure; see
     # `cqa_site.rounds.rules`.
     rules = models.JSONField(default=dict)
-    # How far an answer to a control item may be from the known one; None as the kind has it.
+    # The tolerance for answers to control items; None means the kind's default.
     control_tolerance = models.FloatField(null=True, validators=[MinValueValidator(0)])
-    # How many of the items are control items, so that serving asks nothing where none is.
+    # The number of control items, so that serving needs no query in rounds without control items.
     n_controls = models.PositiveIntegerField(default=0)
-    # What the items were chosen by, and how many matched.
+    # How the items were selected, and how many matched.
     recipe = models.JSONField(default=dict)
     created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -124,35 +125,35 @@ class Round(models.Model):
         return self.name
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Store the kind of the round's class; a plain round keeps its stored kind."""
+        """Save with the kind of the round's class; a plain round keeps its stored kind."""
         self.kind = self.kind_name or self.kind
         super().save(*args, **kwargs)
 
 
 class Place(models.Model):
-    """A rater's standing in a round: qualification, exclusion, and number of sheets served."""
+    """A rater's enrolment in a round: qualification, exclusion, and number of sheets served."""
 
     round = models.ForeignKey(Round, models.CASCADE, related_name="places", db_index=False)
     rater = models.ForeignKey("people.Rater", models.CASCADE, related_name="places")
-    # Share of the examples' known answers that were met; None before the last example.
+    # Share of the examples' known answers that the rater matched; None before the last example.
     score = models.FloatField(null=True)
     is_passed = models.BooleanField(default=False)
-    # A researcher let somebody in, or kept somebody out, whatever the score or a rule says.
+    # A researcher admitted or refused the rater, regardless of the score and the rules.
     is_decided_by_person = models.BooleanField(default=False)
-    # A rule serves nothing more until a researcher decides.
+    # A rule has paused the rater until a researcher decides.
     is_stopped = models.BooleanField(default=False)
-    # The rule of `Round.rules` that did; empty where the kind's own rule did.
+    # The rule in `Round.rules` that did this; empty if it was the kind's own rule.
     stopped_by = models.CharField(max_length=20, blank=True)
-    # Answers before it trigger no rule: the last time that an action was taken back.
+    # The last time that an action was undone. Earlier answers do not trigger rules.
     rules_since = models.DateTimeField(null=True)
     excluded_at = models.DateTimeField(null=True)
     exclusion_reason = models.CharField(max_length=300, blank=True)
-    # How many sheets; where work comes in blocks, how many of these.
+    # The number of sheets or, if work is served in blocks, the number of blocks.
     served = models.PositiveIntegerField(default=0)
-    # Of blocks: how far the queue of slots was gone through.
+    # For blocks, the position reached in the queue of slots.
     cursor = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(auto_now_add=True)
-    # The version whose steps before work were passed, the time, and the expiry.
+    # When the steps before work were passed, for which version, and until when this is valid.
     prepared_at = models.DateTimeField(null=True)
     prepared_for = models.ForeignKey(
         "rounds.OnboardingVersion", models.SET_NULL, null=True, related_name="+"
@@ -164,7 +165,7 @@ class Place(models.Model):
 
     @property
     def is_excluded(self) -> bool:
-        """Whether every figure leaves out the rater's answers."""
+        """Whether all figures leave out the rater's answers."""
         return self.excluded_at is not None
 
     @property
@@ -176,22 +177,22 @@ class Place(models.Model):
 class Item(models.Model):
     """One item of a round.
 
-    With ``key_points`` it is an example of the qualification, with ``known`` a hidden control
-    item, which looks like any other.
+    An item with ``key_points`` is an example for the qualification. An item with ``known`` is a
+    hidden control item, which looks like any other item.
 
-    A kind adds ``round`` and the thing itself, and says its name in `SheetKind.subject`.
+    A kind adds ``round`` and a field for the thing itself, named in `SheetKind.subject`.
     """
 
     position = models.PositiveIntegerField()
-    # With what probability it was drawn, where it was drawn at random.
+    # The probability with which it was drawn, if it was drawn at random.
     probability = models.FloatField(null=True)
-    # Part of what was drawn last for the work, also while it is an example.
+    # Whether it was part of the last draw for the work, even if it is now an example.
     is_drawn = models.BooleanField(default=True)
-    # Only of examples: the known answer in the kind's own shape; why, by its parts, and the place
-    # in the guideline.
+    # Only for examples: the known answer in the kind's own format; the reasons for its parts, and
+    # the place in the guideline.
     key_points = models.JSONField(null=True)
     key_notes = models.JSONField(default=dict)
-    # The known answer of a control item, in the kind's own shape.
+    # The known answer of a control item, in the kind's own format.
     known = models.JSONField(null=True)
 
     class Meta:
@@ -220,10 +221,10 @@ ORDINARY = Q(key_points__isnull=True, known__isnull=True)
 
 
 class Slot(models.Model):
-    """One of the sheets an item needs, created when the round opens.
+    """A slot for one of the sheets that an item needs, created when the round opens.
 
-    The number of counted sheets cannot exceed the number of slots, because a counted sheet of a
-    round holds exactly one. A kind adds ``round`` and ``item``.
+    The number of counted sheets cannot exceed the number of slots, because each counted sheet in a
+    round fills exactly one slot. A kind adds ``round`` and ``item``.
     """
 
     class State(models.TextChoices):
@@ -253,8 +254,8 @@ class Slot(models.Model):
 class Sheet(models.Model):
     """One rater's work on one item, or an answer from a file or a machine.
 
-    A kind adds ``study``, ``rater``, ``round``, ``slot``, the item's subject, and the stored part
-    of a submitted sheet. Unsubmitted content of the form is only in the draft.
+    A kind adds ``study``, ``rater``, ``round``, ``slot``, the item's subject, and columns for the
+    submitted content. Unsubmitted content of the form is stored only in the draft.
     """
 
     class State(models.TextChoices):
@@ -271,26 +272,26 @@ class Sheet(models.Model):
     kind_name: ClassVar[str] = ""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    # Of an imported sheet: the file and where in it.
+    # For imported sheets: the file, and the position in it.
     source = models.CharField(max_length=255, blank=True)
     position = models.PositiveIntegerField(default=0)
-    # 0 for the first judgement; more for a blind repeat or another replicate of a run.
+    # 0 for the first judgement; higher for a blind repeat or another replicate in a run.
     replicate = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=9, choices=State, default=State.OPEN)
     comment = models.TextField(blank=True)
     is_example = models.BooleanField(default=False)
-    # Submitted after its slot went to somebody else, or by somebody excluded: kept, not counted.
+    # Kept but not counted: submitted by an excluded rater, or after another rater took the slot.
     is_extra = models.BooleanField(default=False)
-    # The known answer, if the item is a control item. Such a sheet enters no figure.
+    # The known answer, if the item is a control item. Figures leave out such sheets.
     known = models.JSONField(null=True)
-    # Place in the rater's own order of a round, from 1.
+    # Position in the order in which the rater was served, from 1.
     place = models.PositiveIntegerField(default=0)
-    # What stands on the form and is not submitted; None where nothing differs.
+    # The content of the form, if it differs from the submitted content; otherwise None.
     draft = models.JSONField(null=True)
-    # Raised by one with every accepted save of the draft.
+    # Increased by one with every accepted save of the draft.
     version = models.PositiveIntegerField(default=0)
-    # The page that saved last, the number it gave its save, and the version it began from: what
-    # it sends on may be based on any version since then, because all of them are its own.
+    # The page that saved last, the page's number for that save, and the version from which it
+    # began. Its next saves may be based on any version since then, because it wrote all of them.
     client = models.CharField(max_length=36, blank=True)
     sequence = models.PositiveIntegerField(default=0)
     since = models.PositiveIntegerField(default=0)
@@ -309,26 +310,24 @@ class Sheet(models.Model):
 
     @property
     def is_counted(self) -> bool:
-        """Whether the row counts, as `COUNTED` does in a query."""
+        """Whether the sheet counts; equivalent to `COUNTED` in queries."""
         is_left_out = self.is_example or self.is_extra or self.known is not None
         return self.state == self.State.SUBMITTED and not is_left_out
 
 
-# What people handed in that holds a slot or answers a control item.
+# Submitted sheets that fill a slot, repeat an item, or answer a control item.
 HANDED_IN = Q(state=Sheet.State.SUBMITTED, is_example=False, is_extra=False)
-# What every figure counts of people's sheets, whatever the kind.
+# The sheets that figures count, for all kinds.
 COUNTED = HANDED_IN & Q(known__isnull=True)
 
 
 class SheetEvent(models.Model):
-    """One submission.
+    """A submission of a sheet.
 
-    Rows are only added, so that changed answers stay visible.
-
-    A kind adds ``sheet``.
+    Rows are only added, so that earlier answers remain visible. A kind adds ``sheet``.
     """
 
-    # Given by the page, so that a request sent twice makes one event.
+    # Set by the page, so that a request sent twice creates only one event.
     client_key = models.CharField(max_length=64)
     content = models.JSONField(default=dict)
     at = models.DateTimeField(auto_now_add=True)
@@ -342,7 +341,7 @@ class SheetEvent(models.Model):
 
 
 class ConflictingDraft(models.Model):
-    """A draft that conflicted with a newer one, kept so that no typed text is lost.
+    """A draft that conflicted with a newer draft, kept so that no typed text is lost.
 
     A kind adds ``sheet``.
     """

@@ -1,4 +1,4 @@
-"""Progress and pace of rounds and raters, and the rounds on the home page."""
+"""Progress of rounds and raters, their pace, and the rounds on the home page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from .models import COUNTED, HANDED_IN, Participant, Place, Round, Sheet
 from .queue import DONE, controls_coming, repeats_of, unseen_items, with_free_slot
 
 SUBMITTED = Q(state=Sheet.State.SUBMITTED)
-# Sheets that wait for their person: not submitted, or changed since.
+# Sheets that their rater still has to submit: not submitted yet, or changed since.
 TO_DO = Q(state=Sheet.State.OPEN) | Q(draft__isnull=False)
 
 
 @dataclass(frozen=True)
 class RaterProgress:
-    """One person's work in a round; ``figures`` are the kind's own."""
+    """A person's work in a round; ``figures`` are specific to the kind."""
 
     place: Place
     sheets: int
@@ -42,12 +42,12 @@ class RaterProgress:
 
 
 def rounds_of(kind: TaskKind, study: Study) -> QuerySet[Any]:
-    """Return the study's rounds of a kind with ``size``, ``wanted`` and ``done``; one query."""
+    """Return a study's rounds of a kind with ``size``, ``wanted`` and ``done``, in one query."""
     return kind.Round._default_manager.filter(study=study).annotate(**kind.counts())
 
 
 def seconds_each(kind: SheetKind, study: Study) -> float | None:
-    """Return people's mean seconds per sheet of the kind in the study, or None if unknown."""
+    """Return the mean seconds per sheet of the kind in the study; None if unknown."""
     rows = kind.Sheet._default_manager.filter(COUNTED, study=study, active_seconds__gt=0)
     average: float | None = rows.aggregate(mean=Avg("active_seconds"))["mean"]
     return average
@@ -76,7 +76,7 @@ def progress_of(round_: Round) -> list[RaterProgress]:
 
 
 def items_of(round_: Round) -> QuerySet[Any]:
-    """Return items, examples included, with their subjects and the sheets each wants and has."""
+    """Return items and examples with their subjects, and the sheets that each needs and has."""
     kind = sheet_kind_of(round_)
     slots = kind.Slot._default_manager.filter(item=OuterRef("pk"))
     items = kind.Item._default_manager.filter(round=round_.pk)
@@ -103,21 +103,20 @@ def _progress(kind: SheetKind, place: Place, row: dict[str, Any]) -> RaterProgre
     )
 
 
-# How far one person is in a round, and about how long the rest takes them.
+# Progress of a person in a round, and the estimated time for the remaining work.
 #
-# Whatever comes to a person counts alike: a known answer hidden among others, or an item that
-# comes a second time, is one more to do and one more done.
+# All items count equally, including hidden control items and blind repeats.
 
-# What a round plans counts as so many answers of somebody's own, none of which counts as longer
-# than so many planned ones: label.js goes on in the same way.
+# The weight of the planned time, in answers of the person, and the limit for the time of an
+# answer, as a multiple of the planned time. label.js uses the same method.
 PLANNED, LONGEST = 10, 5
-# Without a plan, this many answers are enough.
+# Number of answers that are enough for an estimate without a planned time.
 ENOUGH = 3
 
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """Work done and work left; ``seconds`` is the time for one item, if known."""
+    """The work done and the work left; ``seconds`` is the time for one item, if known."""
 
     done: int
     left: int
@@ -140,14 +139,17 @@ class TaskProgress:
         return round(self.minutes / 60) if self.minutes and self.minutes > 120 else None
 
     def at_most(self, wanted: int | None) -> "TaskProgress":
-        """Limit the remaining items to those a crowd link requires."""
+        """Limit the remaining items to those that a crowd link requires."""
         if wanted is None:
             return self
         return TaskProgress(self.done, max(0, min(self.left, wanted - self.done)), self.seconds)
 
 
 def pace(own: Sequence[float], planned: float | None = None) -> float | None:
-    """Estimate seconds per item: planned, then increasingly the person's mean; else the median.
+    """Estimate seconds per item from the planned time and the person's mean, or from the median.
+
+    The more answers there are, the more weight the mean has. The median is for rounds without a
+    planned time.
 
     Examples
     --------
@@ -163,13 +165,13 @@ def pace(own: Sequence[float], planned: float | None = None) -> float | None:
 
 
 def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> TaskProgress:
-    """Return a rater's progress in a round of sheets, which a crowd link may limit."""
+    """Return a rater's progress in a round of sheets, limited to ``wanted`` items if given."""
     kind = sheet_kind_of(round_)
     own = kind.Sheet._default_manager.filter(round=round_.pk, rater=rater, is_example=False)
     own = own.annotate(is_changed=Q(draft__isnull=False))
     columns = (kind.subject, "replicate", "state", "is_changed", "active_seconds")
     rows = list(own.order_by("pk").values_list(*columns))
-    # Of assigned work a changed sheet waits again, as everywhere.
+    # In assigned work, a changed sheet counts as remaining, as in all other counts.
     done = [
         seconds
         for _thing, _replicate, state, is_changed, seconds in rows
@@ -190,21 +192,21 @@ def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> TaskProgres
 
 
 def newest_of_each(rows: QuerySet[Any], most: int, *order: str) -> QuerySet[Any]:
-    """Return each rater's newest rows, up to a maximum, by rater and in this order."""
+    """Return the newest rows of each rater, up to a maximum, by rater and in this order."""
     turn = Window(RowNumber(), partition_by="rater", order_by=order)
     newest: QuerySet[Any] = rows.annotate(turn=turn).filter(turn__lte=most)
     return newest.order_by("rater", "turn")
 
 
-# How fast people of a round work and how much they skip; it is shown, and decides nothing.
+# Pace and skips of people in a round, which are shown but have no consequences.
 
-# An answer is hasty below this share of an item's expected or usual time.
+# A person is hasty below this share of the expected or usual time per item.
 HASTY_SHARE = 0.2
 
 
 @dataclass(frozen=True)
 class Pace:
-    """A person's pace. Less than ``mark`` seconds per item is very fast."""
+    """A person's pace; less than ``mark`` seconds per item is very fast."""
 
     done: int = 0
     skipped: int = 0
@@ -214,7 +216,7 @@ class Pace:
 
     @property
     def skipped_share(self) -> float | None:
-        """Share of skipped items among those done; None before the first."""
+        """Share of skipped items among the items done; None before the first item."""
         return self.skipped / self.done if self.done else None
 
     @property
@@ -224,7 +226,7 @@ class Pace:
 
 
 def paces_of(round_: Any, **where: Any) -> dict[int, Pace]:
-    """Return the pace of each rater with work, among those ``where`` selects, in one query."""
+    """Return the pace of each rater with work, in one query; ``where`` filters raters."""
     kind = kind_of(round_)
     rows = list(kind.paces(round_, **where))
     usual = getattr(kind.own(round_), "expected_seconds", None)
@@ -239,13 +241,13 @@ def paces_of(round_: Any, **where: Any) -> dict[int, Pace]:
 
 
 def skips_allowed(round_: Any, items: int) -> float:
-    """Return the number of items a person may skip out of these; infinite without a limit."""
+    """Return how many out of these items a person may skip; infinite without a limit."""
     share = round_.skip_share
     return float("inf") if share is None else max(1, floor(round(share * items, 9)))
 
 
 def skips_paid(round_: Any, items: int) -> float:
-    """Return the number of skips a crowd link accepts, which is never all of the items."""
+    """Return the number of skips that a crowd link accepts, which is always below all items."""
     return min(skips_allowed(round_, items), items - 1)
 
 
@@ -268,13 +270,13 @@ class TaskCard:
     Parameters
     ----------
     title, text
-        The task, and a sentence about it, without anything that the person may not know.
+        The task, and a sentence about it without anything that the person must not know.
     button, url
         Label and address of the button.
     badge
-        How much of it is done or open; may be empty.
+        How much work is done or left; may be empty.
     is_done
-        Whether nothing is left of it at present.
+        Whether no work is left at present.
     """
 
     title: str
@@ -288,9 +290,9 @@ class TaskCard:
 def waiting_for(membership: Membership) -> list[TaskCard]:
     """Return a card for every open round; crowd participants get only their link's round.
 
-    Two queries, and one more for every kind that has an open round; a few for each of the first
-    rounds that the person began. A round whose sheets are assigned waits only for those who have
-    some to do. Work that the person has begun is first, and finished work is last.
+    Rounds with assigned sheets are left out for people who have none to do. Rounds that the person
+    has begun come first, and finished rounds last. Takes two queries, one more for every kind with
+    an open round, and a few for each of the first rounds that the person has begun.
     """
     participant = getattr(membership.user, "participant", None)
     opened = _rounds_for(membership)
@@ -327,7 +329,7 @@ def waiting_for(membership: Membership) -> list[TaskCard]:
 
 
 def _rounds_for(membership: Membership) -> QuerySet[Round]:
-    # An app that was taken out leaves its rounds behind.
+    # Rounds remain in the database after their app is removed.
     free = [kind.name for kind in kinds() if not kind.is_assigned]
     assigned = [kind.name for kind in kinds() if kind.is_assigned]
     opened = Round.objects.filter(study=membership.study, state=Round.State.OPEN)
@@ -350,7 +352,7 @@ def _places(membership: Membership, rounds: list[Round]) -> dict[int, Place]:
 
 
 def _done(begun: list[Round], places: dict[int, Place]) -> set[int]:
-    """Return which of the first begun rounds have nothing left for the rater."""
+    """Return the ids of those of the first begun rounds that have no work left for the rater."""
     free = [round_ for round_ in begun if not kind_of(round_).is_assigned][:LOOKED_AT]
     return {round_.pk for round_ in free if kind_of(round_).is_done_by(round_, places[round_.pk])}
 
@@ -383,7 +385,7 @@ def _card(
 
 
 def _ended(round_: Round, participant: Participant) -> TaskCard:
-    """Return the card of a crowd participant's round that has nothing left for them."""
+    """Return the card for a crowd participant's round with no work left for them."""
     text = _("Every answer is saved. You have nothing left to do.")
     if participant.outcome == Participant.Outcome.WITHDRAWN:
         text = _("You withdrew your answers. You have nothing left to do.")

@@ -1,6 +1,6 @@
-"""Queue of a round: the order of items and repeats, its slots, and a rater's next sheet.
+"""The queue of a round: order of items and repeats, slots, and a rater's next sheet.
 
-All draws are seeded, so that the same items and the same seed give the same order.
+All draws are seeded: the same items and the same seed always give the same order.
 """
 
 import math
@@ -26,14 +26,14 @@ from cqa_site.rounds.onboarding.steps import (
     qualifies_on_sheets,
 )
 
-# A repeat comes after at least this many other items, so that the first look is not remembered.
+# A repeat comes after at least this many other items, so that people do not remember the item.
 LEAST_GAP = 5
 
 
 def own_order(candidates: Sequence[int], *, seed: int, rater: int) -> list[int]:
     """Return the candidates in a rater's random order, the same on every call.
 
-    The order of those that are left does not depend on those that are gone.
+    The order of the remaining candidates does not depend on those already removed.
     """
     return sorted(candidates, key=lambda candidate: digest([seed, rater, candidate]))
 
@@ -41,7 +41,7 @@ def own_order(candidates: Sequence[int], *, seed: int, rater: int) -> list[int]:
 def repeat_due(firsts: int, repeats: int, share: float, *, is_last: bool = False) -> bool:
     """Whether an item should be repeated now.
 
-    Repeats keep pace with the items judged so far; at the end, the repeats still missing follow.
+    Repeats are spread over the items judged so far; any missing repeats follow at the end.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def repeat_due(firsts: int, repeats: int, share: float, *, is_last: bool = False
 
 
 def repeats_of(firsts: int, share: float) -> int:
-    """Count the repeated items after this number of first answers.
+    """Return the number of repeated items after this number of first answers.
 
     Examples
     --------
@@ -70,10 +70,10 @@ def repeats_of(firsts: int, share: float) -> int:
 def controls_due(
     firsts: int, met: int, ordinary: int, *, controls: int, items: int, seed: int, rater: int
 ) -> int:
-    """Count the control items that a rater gets with the next ``ordinary`` other items.
+    """Return the number of control items that a rater gets with the next ``ordinary`` items.
 
-    ``met`` of their ``firsts`` were control items. Of the ``items`` of a round, ``controls`` are
-    control items: one comes in each stretch of items, at a random place of the rater's own.
+    ``met`` of the rater's ``firsts`` were control items. ``controls`` of the round's ``items`` are
+    control items: each of ``controls`` equal stretches of items has one, at a random position.
     """
     due, place, turn = 0, firsts, -1.0
     while met + due < controls:
@@ -95,7 +95,7 @@ def choose_repeat(
 ) -> int | None:
     """Choose a random item to repeat among those judged long enough ago.
 
-    ``judged`` is in the order of judging; None if no item can be repeated.
+    ``judged`` is in the order of judging. Returns None if no item can be repeated.
     """
     old = [
         candidate for candidate in judged[: len(judged) - LEAST_GAP] if candidate not in repeated
@@ -105,25 +105,25 @@ def choose_repeat(
     return own_order(old, seed=seed, rater=-rater - 1)[0]
 
 
-# Slots: how many sheets an item asks for, and who holds which of them for a while.
+# Slots: the sheets that an item needs, and their temporary reservations.
 #
-# A slot is open, leased until some time, or done; a lease that ran out (by the clock of the
-# database) counts as open. Sheets point at their slot. Slots are taken with ``SKIP LOCKED`` where
-# the database has it; on SQLite the immediate transaction is the lock.
+# A slot is open, leased until a certain time, or done. An expired lease (by the clock of the
+# database) counts as open. Sheets refer to their slots. Slots are taken with ``SKIP LOCKED`` if
+# the database supports it; on SQLite, the immediate transaction is the lock.
 #
-# Locks are taken in one order everywhere: the place, then the sheet, then slots.
+# All code takes locks in the same order: first the enrolment, then the sheet, then slots.
 
 OPEN, LEASED, DONE = Slot.State.OPEN, Slot.State.LEASED, Slot.State.DONE
-# Rows that are written at once.
+# Maximum number of rows written or read at once.
 CHUNK = 2_000
 FREE = Q(state=OPEN) | Q(state=LEASED, lease_until__lt=Now())
 
 
 def unseen_items(round_: Any, seen: Iterable[int]) -> QuerySet[Any]:
-    """Return the ordinary items whose subjects are not among these."""
+    """Return the ordinary items whose subjects are not in ``seen``."""
     kind = sheet_kind_of(round_)
     items = kind.Item._default_manager.filter(ORDINARY, round=round_.pk)
-    # A list, not a subquery: a planner that does not know fresh tables would join row by row.
+    # A list instead of a subquery: without statistics on new tables, planners join row by row.
     unseen: QuerySet[Any] = items.exclude(**{f"{kind.subject}__in": seen})
     return unseen
 
@@ -131,8 +131,8 @@ def unseen_items(round_: Any, seen: Iterable[int]) -> QuerySet[Any]:
 def controls_coming(round_: Any, rater: int, seen: Sequence[int], ordinary: int) -> list[int]:
     """Return the control items that a rater gets with the next ``ordinary`` other items.
 
-    ``seen`` are the subjects of their first sheets. Items that they answered in another round are
-    never served, because the known answer may be their own.
+    ``seen`` contains the subjects of the rater's first sheets. Items that the rater has answered
+    in another round are never served, because the known answer may come from that rater.
     """
     if not round_.n_controls:
         return []
@@ -144,7 +144,7 @@ def controls_coming(round_: Any, rater: int, seen: Sequence[int], ordinary: int)
     own = {"seed": round_.seed, "rater": rater, "controls": sizes[0], "items": sizes[1]}
     due = controls_due(len(seen), met, ordinary, **own)
     sheets = kind.Sheet._default_manager.filter(rater=rater).exclude(round=round_.pk)
-    # Counting what is left costs the same when no control item is left.
+    # Without this condition, the query would also run when no items are left.
     elsewhere = set(sheets.values_list(*kind.likeness)) if due or ordinary else set()
     left = [
         pk
@@ -160,12 +160,12 @@ def with_free_slot(round_: Any, items: QuerySet[Any]) -> QuerySet[Any]:
 
 
 def take_slot(round_: Any, item_id: int, *, minutes: int) -> Any | None:
-    """Reserve a free slot of an item, or return None if other raters hold all of them.
+    """Reserve a free slot of an item, or return None if other raters have reserved all slots.
 
-    Every lock is taken with SKIP LOCKED, so takers and saves can never wait in a circle.
+    All locks are taken with SKIP LOCKED, so reservations and saves cannot deadlock.
     """
     slots = sheet_kind_of(round_).Slot._default_manager.filter(item=item_id).order_by("number")
-    # No sheet points at an open slot.
+    # No sheet refers to an open slot.
     slot = slots.filter(state=OPEN).select_for_update(skip_locked=True).first()
     slot = slot or _run_out(round_, slots)
     if slot is not None:
@@ -175,9 +175,9 @@ def take_slot(round_: Any, item_id: int, *, minutes: int) -> Any | None:
 
 
 def _run_out(round_: Any, slots: QuerySet[Any]) -> Any | None:
-    """Lock a slot whose lease expired, and take it from its sheet.
+    """Lock a slot whose lease has expired, and take it from its sheet.
 
-    Saving locks a sheet and then its slot, so holders are locked first here, too.
+    Saving locks a sheet and then its slot, so sheets are also locked first here.
     """
     sheets = sheet_kind_of(round_).Sheet._default_manager
     free = slots.filter(FREE)
@@ -188,7 +188,7 @@ def _run_out(round_: Any, slots: QuerySet[Any]) -> Any | None:
             continue
         if not free.filter(pk=slot.pk).select_for_update(skip_locked=True):
             continue
-        # The previous holder keeps the sheet and the draft, without the reservation.
+        # The previous rater keeps the sheet and the draft, but not the reservation.
         sheets.filter(pk__in=holders).update(slot=None)
         return slot
     return None
@@ -197,7 +197,8 @@ def _run_out(round_: Any, slots: QuerySet[Any]) -> Any | None:
 def renew(sheet: Any) -> None:
     """Extend the reservation of a sheet in progress.
 
-    A sheet without one, as of a control item, costs a write, too: its time must not tell it apart.
+    Sheets without a reservation, such as those for control items, also cause a write, so that
+    people cannot recognize them by the response time.
     """
     kind = sheet_kind_of(sheet)
     if sheet.slot_id is None:
@@ -208,7 +209,7 @@ def renew(sheet: Any) -> None:
 
 
 def hold_slot(sheet: Any) -> None:
-    """Give a counted sheet a slot; a late sheet whose slot was taken becomes an extra."""
+    """Fill a slot with a counted sheet; a late sheet without a free slot becomes an extra."""
     kind = sheet_kind_of(sheet)
     if sheet.slot is None:
         thing = getattr(sheet, f"{kind.subject}_id")
@@ -222,8 +223,8 @@ def hold_slot(sheet: Any) -> None:
 
 
 def free_slots(kind: Any, holders: Any) -> int:
-    """Free the slots of sheets for other raters, keep the sheets, and return their number."""
-    # Sheets are locked before slots, as everywhere; nobody takes one of these meanwhile.
+    """Free the slots of sheets for other raters, and return their number; keep the sheets."""
+    # Sheets are locked before slots, as in all other code, so that nobody takes these slots now.
     held = holders.filter(slot__isnull=False)
     locked = held.select_for_update(of=("self",)).order_by("pk")
     slots = [sheet.slot_id for sheet in locked]
@@ -232,41 +233,41 @@ def free_slots(kind: Any, holders: Any) -> int:
     return int(freed.update(state=OPEN, lease_until=None))
 
 
-# Which sheet a rater fills in next.
+# The next sheet of a rater.
 #
-# One item at a time: examples of the qualification first, then items in the rater's own random
-# order, and among them blind repeats. An ordinary item is reserved by one of its slots.
+# Raters get one item at a time: first the examples of the qualification, then items in their own
+# random order with blind repeats. Ordinary items are reserved with one of their slots.
 
-# Items of a rater's order to try before other people's locks count as "held".
+# Number of items to try, in the rater's order, before locks by other people count as "held".
 TRIES = 5
 
 
 @dataclass(frozen=True)
 class SheetWork:
-    """The sheet to fill in now, or the reason for none."""
+    """The next sheet to fill in, or the reason why there is none."""
 
     sheet: Any | None
     reason: str = ""
 
 
 def place_for(*, round_: Round, rater: Rater) -> Place:
-    """Return the rater's enrolment in the round, created at the first visit."""
+    """Return the rater's enrolment in the round, which is created at the first visit."""
     places = Place.objects.filter(round=round_.pk, rater=rater)
     place = places.first() or _enrolled(round_, rater)
-    # As given: of the kind's own class, where a plain round would be read.
+    # The given round has the kind's own class; the relation would load a plain round.
     place.round, place.rater = round_, rater
     return place
 
 
 @transaction.atomic
 def _enrolled(round_: Round, rater: Rater) -> Place:
-    """Create an enrolment; wait for changes of control items, which lock those that are there."""
+    """Create an enrolment, after waiting for any concurrent change of control items."""
     Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
     return Place.objects.get_or_create(round_id=round_.pk, rater=rater)[0]
 
 
 def own_sheets(*, round_: Round, rater: Rater) -> QuerySet[Any]:
-    """Return the rater's sheets of a round in the order they were served."""
+    """Return the rater's sheets in a round, in the order in which they were served."""
     rows = sheet_kind_of(round_).sheets().filter(round=round_.pk, rater=rater)
     return rows.order_by("place")
 
@@ -275,9 +276,9 @@ def own_sheets(*, round_: Round, rater: Rater) -> QuerySet[Any]:
 def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
     """Return the rater's next sheet, starting a new one if none is open.
 
-    Reasons for none: ``not_open``, ``stopped``, ``steps`` (something comes before the work),
-    ``retry`` (the qualification, later), ``not_qualified``, ``held`` (others hold the last items),
-    ``finished``.
+    The reasons for no sheet are ``not_open``, ``stopped``, ``steps`` (the steps come first),
+    ``retry`` (the qualification can be repeated later), ``not_qualified``, ``held`` (others have
+    reserved the last items) and ``finished``.
     """
     place = _locked_place(round_, rater)
     if place.is_excluded or place.is_stopped:
@@ -286,7 +287,7 @@ def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
         return SheetWork(None, "not_open")
     serving = _SheetServer(sheet_kind_of(round_), round_, place)
     waiting = serving.waiting()
-    # A sheet that was begun can be finished; an assigned one may never have been looked at.
+    # A started sheet can be finished, but the person may not have seen an assigned sheet yet.
     is_begun = waiting is not None and not serving.kind.is_assigned
     if not is_begun and not may_work(round_, place):
         return SheetWork(None, "steps")
@@ -294,8 +295,8 @@ def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
         return SheetWork(waiting)
     if serving.kind.is_assigned:
         return SheetWork(None, "finished")
-    # People with ordinary sheets have passed the examples, unless somebody decided otherwise or a
-    # qualification has expired.
+    # People with ordinary sheets have passed the examples, unless a researcher decided otherwise
+    # or their qualification has expired.
     asks = place.is_decided_by_person or not serving.has_begun or qualifies_on_sheets(round_)
     if asks and not place.is_passed:
         example = serving.next_example()
@@ -304,14 +305,14 @@ def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
                 return SheetWork(None, "retry")
             number = serving.attempt.number
             return SheetWork(serving.begin(example, is_example=True, replicate=number))
-        # Without examples everybody may go on, unless kept out.
+        # Without examples, everybody who was not refused may continue.
         if example is not None or place.is_decided_by_person:
             return SheetWork(None, "not_qualified")
     return serving.ordinary()
 
 
 def _locked_place(round_: Any, rater: Rater) -> Place:
-    """Lock the enrolment: the second of two tabs waits here and gets the first one's sheet."""
+    """Lock the enrolment, so that a second tab waits and gets the same sheet as the first."""
     locked = Place.objects.select_for_update().filter(round=round_.pk, rater=rater)
     place = locked.first() or locked.get(pk=place_for(round_=round_, rater=rater).pk)
     place.rater = rater
@@ -320,7 +321,7 @@ def _locked_place(round_: Any, rater: Rater) -> Place:
 
 @dataclass(frozen=True)
 class _SheetServer:
-    """The choice of one rater's next sheet, with their enrolment locked."""
+    """Chooses a rater's next sheet while their enrolment is locked."""
 
     kind: SheetKind
     round_: Any
@@ -350,14 +351,11 @@ class _SheetServer:
 
     @cached_property
     def attempt(self) -> ExampleAttempt:
-        """Which attempt at the qualification comes next."""
+        """The next attempt at the qualification."""
         return example_attempt(self.round_, self.place.rater_id)
 
     def next_example(self) -> Any | None:
-        """Return the next example, or a seen one after the last.
-
-        None in a round without examples.
-        """
+        """Return the next example, or one already seen after the last; None without examples."""
         examples = self.items().filter(key_points__isnull=False)
         mine = self.own().filter(**{self.kind.subject: OuterRef(self.kind.subject)})
         if self.attempt.number:
@@ -368,7 +366,7 @@ class _SheetServer:
         return seen.order_by("is_seen", "position").first()
 
     def ordinary(self) -> SheetWork:
-        """Return a repeat if one is due, else the next item in the rater's own order."""
+        """Return a repeat if one is due, otherwise the next item in the rater's order."""
         sheet = self._repeat() or self._first() or self._repeat(is_last=True)
         if sheet is not None:
             return SheetWork(sheet)
@@ -381,9 +379,8 @@ class _SheetServer:
 
     def _first(self) -> Any | None:
         """Return a sheet for the next item with a free slot."""
-        # A random order of the rater's own, in which what is gone moves nothing that is left. The
-        # database shuffles: it takes milliseconds where reading and hashing here took a tenth of a
-        # second for 3,000 items.
+        # A random order per rater, which removed items do not change. Sorting 3,000 items takes
+        # milliseconds in the database, but reading and hashing them here took a tenth of a second.
         salt = Value(f"{self.round_.seed} {self.place.rater_id} ", CharField())
         turn = MD5(Concat(salt, Cast("pk", CharField())))
         order = self._unseen().order_by(turn, "pk")
@@ -391,7 +388,7 @@ class _SheetServer:
         if self.round_.n_controls and (firsts or with_free_slot(self.round_, order).exists()):
             for control in controls_coming(self.round_, self.place.rater_id, firsts, 0):
                 return self.begin(self.items().get(pk=control))
-        # Nearly always the very next one is free; to ask it of all 3,000 takes twice as long.
+        # The next item is nearly always free; checking all 3,000 items takes twice as long.
         for item in chain(order[:1], with_free_slot(self.round_, order)[:TRIES]):
             slot = take_slot(self.round_, item.pk, minutes=self.round_.lease_minutes)
             if slot is not None:
@@ -400,7 +397,7 @@ class _SheetServer:
 
     @cached_property
     def _done(self) -> list[tuple[int, int]]:
-        """Subject and repetition number of the rater's sheets, in order."""
+        """Subjects and repetition numbers of the rater's sheets other than examples, in order."""
         return [
             (thing, again) for _pk, thing, again, is_example, _state in self._had if not is_example
         ]
@@ -443,6 +440,6 @@ class _SheetServer:
         )
         if slot is None:
             renew(sheet)
-        # The time by the database's clock is read when it is asked for.
+        # Deferred: the time on the database's clock is loaded when the field is accessed.
         del sheet.served_at
         return sheet

@@ -1,6 +1,6 @@
-"""How texts were typed: counts that a work page sends if the consent covers it.
+"""Typing counts, which a work page sends if the consent form covers them.
 
-They are shown to researchers and never act on anybody. Data from a browser can be forged.
+They are shown to researchers and have no consequences, because browser data can be forged.
 """
 
 import uuid
@@ -29,17 +29,17 @@ PER_PAGE = 50
 LONGEST_TEXT, LONGEST_MS, MOST_PASTES = 1_000_000, 24 * 3_600_000, 10_000
 MOST_ROWS = 20_000
 SUMMED = ("typed", "pasted", "inserted", "pastes", "typing_ms")
-# Largest sum for continued texts that the database can store.
+# Largest stored sum for a continued text, within the limits of the database.
 LARGEST_SUM = 2_000_000_000
-# Outcomes of people who left an item unfinished; another tab may still send its counts.
+# Outcomes of people who left an item unfinished. Another tab may still send counts for it.
 STOPPED = (Participant.Outcome.STOPPED, Participant.Outcome.SKIPS)
-# What stands out. Fewer texts or characters say nothing.
+# Thresholds for signals, and the texts and characters needed for them.
 LEAST_TEXTS, LEAST_CHARACTERS = 3, 100
 MOSTLY_PASTED, FASTEST_TYPING = 0.5, 15.0
 
 
 class TypingForm(forms.Form):
-    """Counts of one text since its page was opened, or since its counts were last sent."""
+    """Counts for one text since the page was opened or counts were last sent."""
 
     typed = forms.IntegerField(min_value=0, max_value=LONGEST_TEXT)
     pasted = forms.IntegerField(min_value=0, max_value=LONGEST_TEXT)
@@ -51,13 +51,13 @@ class TypingForm(forms.Form):
 
 
 def records_typing(round_: Any) -> bool:
-    """Whether the consent that people of the round give covers it."""
+    """Whether the round's consent form covers the recording of typing."""
     consent = round_.onboarding.step(CONSENT) if round_.onboarding_id else None
     return bool(consent and consent.get("typing"))
 
 
 def has_agreed(round_: Any, place: Place | None) -> bool:
-    """Whether the person takes part and gave the round's consent, which covers it."""
+    """Whether the person takes part and has agreed to the recording of typing."""
     if place is None or place.is_excluded or not records_typing(round_):
         return False
     return is_prepared(round_, place)
@@ -67,12 +67,12 @@ def has_agreed(round_: Any, place: Place | None) -> bool:
 def store_typing(
     round_: Any, rater: Rater, counts: dict[str, Any], *, continues: bool = False
 ) -> TypedText | None:
-    """Store one text's counts; None without consent, or if the person has far too many.
+    """Store the counts for one text; None without consent or with too many stored texts.
 
-    With ``continues`` they add to the person's newest text: which of two texts on a page that is
-    changes no sum.
+    With ``continues``, the counts are added to the person's newest text. If a page has two texts,
+    the sums are the same for either text.
     """
-    # Somebody who withdraws at this moment holds the enrolment.
+    # A concurrent withdrawal locks the enrolment.
     places = Place.objects.select_for_update().filter(round=round_.pk, rater=rater)
     if not has_agreed(round_, places.first()):
         return None
@@ -89,7 +89,7 @@ def store_typing(
 
 
 def forget_typing(round_: Any, place: Place, *, is_all: bool) -> None:
-    """Delete the counts of the item that a person leaves unfinished, or all of theirs."""
+    """Delete the counts for the item that a person leaves unfinished, or all their counts."""
     texts = TypedText.objects.filter(round=round_.pk, rater=place.rater_id)
     if not is_all:
         last = kind_of(round_).last_answers(round_, 1, rater=place.rater_id)
@@ -100,14 +100,14 @@ def forget_typing(round_: Any, place: Place, *, is_all: bool) -> None:
 
 @dataclass(frozen=True)
 class TypingSummary:
-    """The texts of one person in a round.
+    """Typing counts for one person's texts in a round.
 
     Attributes
     ----------
     typed, pasted, inserted
-        Characters by single keys, from the clipboard, and otherwise (dictation, completion).
+        Characters typed with single keys, pasted, and entered otherwise (dictation, completion).
     seconds
-        Time between single keys, without pauses above two seconds.
+        Time between single keys, without pauses longer than two seconds.
     """
 
     rater: Rater
@@ -135,7 +135,7 @@ class TypingSummary:
 
     @property
     def signals(self) -> list[str]:
-        """Signals that the counts trigger; a signal is not proof."""
+        """The signals that the counts trigger; a signal is not proof."""
         is_enough = self.texts >= LEAST_TEXTS and self.characters >= LEAST_CHARACTERS
         share, speed = self.pasted_share, self.speed
         rows = (
@@ -147,7 +147,7 @@ class TypingSummary:
 
 
 def typing_of(round_: Any) -> QuerySet[Any, Any]:
-    """Return one row of sums per person of the round, in order of arrival."""
+    """Return one row of sums per person in the round, in order of arrival."""
     texts = TypedText.objects.filter(round=round_.pk).values("rater")
     sums = {name: Sum(name) for name in SUMMED}
     traps = Count("pk", filter=Q(filled_trap=True))
@@ -155,7 +155,7 @@ def typing_of(round_: Any) -> QuerySet[Any, Any]:
 
 
 def summaries(rows: Iterable[dict[str, Any]]) -> list[TypingSummary]:
-    """Return the rows of `typing_of` with their people; one query."""
+    """Return the rows of `typing_of` with their raters, in one query."""
     rows = list(rows)
     raters = Rater.objects.select_related("user").in_bulk([row["rater"] for row in rows])
     names = ("texts", "typed", "pasted", "inserted", "pastes", "traps")
@@ -185,7 +185,7 @@ def round_typing(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -
 
 @study_page(*WORKERS, only="POST")
 def typing_record(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
-    """Store the counts of one text; without consent, nothing is stored."""
+    """Store the counts for one text; without consent, nothing is stored."""
     plain = get_object_or_404(Round, study=study, public_id=any_round_id)
     round_ = opened_round(kind_of(plain), request, study, any_round_id, "onboarding")
     if round_.state != Round.State.OPEN:

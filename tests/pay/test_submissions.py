@@ -144,10 +144,10 @@ def test_an_export_is_taken_and_shows_what_differs(crowd, researcher):
 BAD = {
     "Participant id,Status,Completion code\nP,APPROVED,\n": "has no column “Submission id”",
     HEAD + "SUB-1,PID-1,APPROVED,,3\n<b>,PID-2,APPROVED,,3\n": (
-        "export.csv, row 3, column Submission id: is not an ID"
+        "export.csv, row 3, column Submission id: is not a valid platform ID"
     ),
-    HEAD + "SUB-1,,APPROVED,,3\n": "row 2, column Participant id: is not an ID",
-    HEAD + "SUB-1,PID-1,,,3\n": "row 2, column Status: is not a status",
+    HEAD + "SUB-1,,APPROVED,,3\n": "row 2, column Participant id: is not a valid platform ID",
+    HEAD + "SUB-1,PID-1,,,3\n": "row 2, column Status: is not a valid platform status",
     HEAD + "SUB-1,PID-1,APPROVED," + "x" * 41 + ",3\n": "Completion code: is longer",
     HEAD + "SUB-1,PID-1,APPROVED,A,3\nSUB-1,PID-1,APPROVED,B,3\n": "row 3, column Sub",
     b"\x00\x01": "export.csv",

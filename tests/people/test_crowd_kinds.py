@@ -219,4 +219,4 @@ def test_a_link_into_a_round_of_another_study_is_found(world, other_study):
     link, _secret = make_link(world)
     assert list(find_violations()) == []
     type(link).objects.update(study=other_study)
-    assert list(find_violations()) == [f"crowd link {link.pk} leads into a round of another study"]
+    assert list(find_violations()) == [f"crowd link {link.pk} leads to a round of another study"]

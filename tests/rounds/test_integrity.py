@@ -38,10 +38,10 @@ def of_event(world, **changes):
 
 BREAKS = {
     "holds no slot": lambda world: of_sheet(world, slot=None),
-    "slot {slot} is open, but its sheet says otherwise": lambda world: of_slot(
+    "slot {slot} is open, but its sheet does not match": lambda world: of_slot(
         world, state="open"
     ),
-    "slot {slot} is leased, but its sheet says otherwise": lambda world: of_slot(
+    "slot {slot} is leased, but its sheet does not match": lambda world: of_slot(
         world, state="leased", lease_until=timezone.now()
     ),
     "comment than its last submission": lambda world: of_sheet(world, comment="Forged."),

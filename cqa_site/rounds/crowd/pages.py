@@ -234,7 +234,7 @@ def _closed(request: HttpRequest, why: Any, *, at: str = "") -> HttpResponse:
 CANNOT = lazy("You cannot take part")
 IS_FULL = lazy("The study is full")
 NO_ROOM = {
-    CLOSED: (CANNOT, lazy("The study no longer takes new participants."), False),
+    CLOSED: (CANNOT, lazy("The study no longer accepts new participants."), False),
     FULL: (IS_FULL, lazy("All places in the study are taken."), True),
     ELSEWHERE: (CANNOT, lazy("You have already taken part in this study."), False),
     ENDED: (CANNOT, lazy("The researchers ended your participation."), False),

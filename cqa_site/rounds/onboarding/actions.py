@@ -1,4 +1,4 @@
-"""Changes to onboardings, and the results of their steps."""
+"""Actions that change onboardings, results of steps, and qualifications."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -46,10 +46,10 @@ from .steps import (
 def save_version(
     *, study: Study, name: str, actor: User, onboarding: Onboarding | None = None, **fields: Any
 ) -> OnboardingVersion:
-    """Store the next version of an onboarding, or the first one of a new one."""
+    """Store the next version of an onboarding, or the first version of a new onboarding."""
     if onboarding is None:
         onboarding = Onboarding.objects.create(study=study, name=name)
-    # Of two people who save at once one waits: numbers stay without gaps.
+    # The lock makes simultaneous saves wait for each other, so that version numbers have no gaps.
     stored = Onboarding.objects.select_for_update().get(pk=onboarding.pk)
     if stored.name != name:
         stored.name = name
@@ -64,7 +64,7 @@ def save_version(
 
 
 class NotNow(Exception):
-    """The step is not the person's current one; the page shows which one is."""
+    """The step is not the person's current step, which the page shows."""
 
 
 @transaction.atomic
@@ -81,8 +81,8 @@ def take_step(
     ``answers`` is the input from the step's form: agreement, choices, or an answer to one
     exercise.
     """
-    # Of two tabs one waits here, and then its step is no longer the current one. Rounds with the
-    # same onboarding share the attempts.
+    # A second tab waits here, until its step is no longer current. The rater is locked because
+    # rounds with the same onboarding share attempts.
     Rater.objects.select_for_update(no_key=True).get(pk=place.rater_id)
     stored = Place.objects.select_for_update().get(pk=place.pk)
     progress = step_progress(round_, stored)
@@ -115,7 +115,7 @@ def _judge(step: Mapping[str, Any], answers: Mapping[str, Any]) -> str:
 
 
 def exercises_of_step(round_: Any, step: Mapping[str, Any]) -> list[Exercise]:
-    """Return the items of a training or qualification step: those to train on come first."""
+    """Return the items of a training or qualification step, without those of the other step."""
     exercises = kind_of(round_).exercises(round_)
     if step["kind"] == TRAINING:
         return exercises[: step["items"]]
@@ -141,7 +141,7 @@ def exercises_left(round_: Any, rater: int, progress: StepProgress) -> list[Exer
 
 
 def _answer_exercise(round_: Any, result: StepResult, progress: StepProgress) -> None:
-    """Store the answer to the next exercise; after the last one, how the step ended."""
+    """Store the answer to the next exercise and, after the last exercise, the step's outcome."""
     left = exercises_left(round_, result.rater_id, progress)
     if not left or left[0].key != result.answers["item"]:
         raise NotNow
@@ -154,10 +154,10 @@ def _answer_exercise(round_: Any, result: StepResult, progress: StepProgress) ->
 
 @transaction.atomic
 def end_exercises(round_: Any, place: Place) -> bool:
-    """End a step whose remaining items are all answered; return whether it ended.
+    """End a step if all its existing items are answered; return whether it ended.
 
-    A deleted sentence or a label that left the scale takes an item away. A qualification without
-    any answer is not ended.
+    Items disappear if their sentence is deleted or their label is removed from the scale. A
+    qualification without any answer does not end.
     """
     Rater.objects.select_for_update(no_key=True).get(pk=place.rater_id)
     progress = step_progress(round_, place)
@@ -168,7 +168,7 @@ def end_exercises(round_: Any, place: Place) -> bool:
 
 
 def _end_exercises(round_: Any, rater: int, progress: StepProgress) -> bool:
-    """Store whether the share of right answers passes the step."""
+    """Store whether the share of right answers is enough to pass the step."""
     step: Any = progress.step
     answers = answered_in(round_, rater, step["kind"], progress.attempts + 1)
     if step["kind"] == QUALIFICATION and not answers:
@@ -191,7 +191,7 @@ def _end_exercises(round_: Any, rater: int, progress: StepProgress) -> bool:
 def grant_qualification(
     *, version: OnboardingVersion, rater: Rater, actor: User, reason: str
 ) -> Qualification | None:
-    """Let somebody work without the steps, except consent; None if they may already."""
+    """Let a person work without any step except consent; None if they are already qualified."""
     if valid_qualification(version, rater.pk):
         return None
     qualification = add_qualification(version, rater.pk, granted_by=actor, reason=reason)
@@ -203,14 +203,14 @@ def grant_qualification(
 def withdraw_qualification(
     *, qualification: Qualification, actor: User | None, reason: str, can_repeat: bool = False
 ) -> Qualification | None:
-    """End a person's qualification for this onboarding; None if it had ended before.
+    """End a person's qualification for this onboarding; None if it has already ended.
 
-    With ``can_repeat`` it only expires: passing the steps again, all but consent, brings it back.
-    A rule has no actor and can only do this; it ignores people about whom a person has decided,
-    and a qualification that is being changed.
+    With ``can_repeat``, it only expires, and the person can pass all steps except consent again.
+    Rules, which have no actor, always use ``can_repeat``. They skip enrolments decided by a
+    researcher and qualifications that are being changed.
     """
     rows = Qualification.objects.filter(pk=qualification.pk)
-    # Whoever waits here holds an enrolment that the other one is about to change.
+    # A rule must not wait, because it holds a lock on an enrolment that the other change needs.
     stored = rows.select_for_update(skip_locked=actor is None).first()
     if stored is None:
         return None
@@ -218,7 +218,7 @@ def withdraw_qualification(
     state, onboarding = state_of(stored), stored.version.onboarding_id
     if state == WITHDRAWN or (can_repeat and state != VALID):
         return None
-    # Those of other versions end with it.
+    # Qualifications for other versions end as well.
     own = Qualification.objects.filter(
         rater=stored.rater_id, version__onboarding=onboarding, withdrawn_at=None
     )
@@ -262,7 +262,7 @@ def has_survey_left(round_: Any, user: User) -> bool:
 
 
 def save_survey(*, round_: Any, rater: Rater, answers: Mapping[str, Any]) -> None:
-    """Store somebody's answers; a second submission changes nothing."""
+    """Store a person's survey answers; a second submission changes nothing."""
     SurveyResponse.objects.get_or_create(
         round_id=round_.pk,
         rater=rater,
@@ -271,7 +271,7 @@ def save_survey(*, round_: Any, rater: Rater, answers: Mapping[str, Any]) -> Non
 
 
 def end_of(progress: StepProgress) -> str:
-    """Return the outcome of a crowd participation that a step ends; empty if none does."""
+    """Return the outcome of a crowd participation that a step has ended; empty if none has."""
     outcomes = Participant.Outcome
     if progress.end == WITHDRAWN:
         return outcomes.NOT_QUALIFIED

@@ -33,27 +33,27 @@ from .steps import state_of
 
 
 class OnboardingInput(FormInput):
-    """The guideline and the steps of a first version; omitted steps do not exist."""
+    """The guideline and steps of a first version; omitted steps are left out."""
 
     form = OnboardingForm
     left_out = ("keeps_qualifications",)
 
 
 class OnboardingVersionInput(FormInput):
-    """Changes for the next version; omitted fields stay as in the newest."""
+    """Changes for the next version; omitted fields stay as in the newest version."""
 
     form = OnboardingForm
 
 
 class GrantInput(FormInput):
-    """A member who may work without doing the steps of a version, and the reason."""
+    """A member to admit without the steps of a version, and the reason."""
 
     form = GrantForm
-    version = serializers.UUIDField(required=False, help_text="Without one, the newest.")
+    version = serializers.UUIDField(required=False, help_text="Default: the newest version.")
 
 
 class WithdrawalInput(FormInput):
-    """Why a qualification ends, and whether passing the steps again renews it."""
+    """The reason for ending a qualification, and whether the person can repeat the steps."""
 
     form = WithdrawForm
 
@@ -69,7 +69,7 @@ class OnboardingSerializer(ReadSerializer):
 
 
 class OnboardingVersionSerializer(ReadSerializer):
-    """A version: guideline and steps. Rounds name its ``id`` as their ``onboarding``."""
+    """A version with its guideline and steps; the ``onboarding`` of a round is its ``id``."""
 
     steps = serializers.JSONField()
 
@@ -80,19 +80,19 @@ class OnboardingVersionSerializer(ReadSerializer):
 
 
 class StepCountSerializer(DataSerializer):
-    """Number of people who did a step of the newest version, by outcome."""
+    """The number of people who did a step of the newest version, by outcome."""
 
     shows = StepCount
 
 
 class QualificationSerializer(ReadSerializer):
-    """A person who passed the steps of a version, or was let in."""
+    """The qualification of a person who passed the steps of a version or was admitted."""
 
     rater = public_id("rater")
     version = public_id("version")
     state = serializers.SerializerMethodField(help_text="valid, expired or withdrawn")
     is_granted = serializers.BooleanField(
-        source="granted_by_id", help_text="Whether a researcher let the person in."
+        source="granted_by_id", help_text="Whether a researcher admitted the person."
     )
 
     class Meta:
@@ -101,20 +101,22 @@ class QualificationSerializer(ReadSerializer):
         fields += ["expires_at", "withdrawn_at", "withdrawal_reason"]
 
     def get_state(self, row: Qualification) -> str:
-        """Return the state as the page words it."""
+        """Return the state in the same words as the page."""
         return state_of(row)
 
 
 class OnboardingPersonSerializer(serializers.Serializer[Any]):
-    """A person with the newest outcome of each step; ``id`` is the rater's."""
+    """A person with the newest outcome of each step; ``id`` is the id of the rater."""
 
     id = serializers.UUIDField(source="rater.public_id")
     name = serializers.CharField(source="rater.pseudonym")
     steps = serializers.SerializerMethodField()
-    state = serializers.CharField(help_text="Of the newest qualification; empty without one.")
+    state = serializers.CharField(
+        help_text="State of the newest qualification; empty without a qualification."
+    )
 
     def get_steps(self, person: OnboardingPerson) -> dict[str, str]:
-        """Map a step to its outcome."""
+        """Map each step to its outcome."""
         return {step: result.outcome for step, result in person.steps.items()}
 
 
@@ -125,7 +127,7 @@ class OnboardingViews(StudyViews):
     serializer_class = OnboardingSerializer
 
     def rows(self) -> QuerySet[Any]:
-        """Return the rows by name."""
+        """Return the rows, ordered by name."""
         return onboardings_of(self.study)
 
     @extend_schema(request=OnboardingInput, responses={201: OnboardingSerializer})
@@ -137,7 +139,7 @@ class OnboardingViews(StudyViews):
 
 
 def _usual() -> dict[str, Any]:
-    """Default values of a version."""
+    """Return the default values of a version."""
     fields = OnboardingForm.base_fields.items()
     return {name: field.initial for name, field in fields if field.initial is not None}
 
@@ -154,12 +156,12 @@ def _saved(form: OnboardingForm, request: Request) -> OnboardingVersion:
 
 
 class OnboardingPartViews(StudyViews):
-    """Addresses below ``onboarding/<onboarding_id>/``."""
+    """Views below ``onboarding/<onboarding_id>/``."""
 
     onboarding: Onboarding
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the onboarding inside the study."""
+        """Find the onboarding in the study."""
         super().initial(request, *args, **kwargs)
         self.onboarding = onboarding_in(self.study, kwargs["onboarding_id"])
 
@@ -181,7 +183,7 @@ class OnboardingVersionViews(OnboardingPartViews):
 
     @extend_schema(request=OnboardingVersionInput, responses={201: OnboardingVersionSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Create the next version: the newest with the changes in the body."""
+        """Create the next version from the newest version and the changes in the body."""
         body = self.read(OnboardingVersionInput, partial=True)
         body = _usual() | fields_of(self.newest) | body
         form = OnboardingForm(body, study=self.study, onboarding=self.onboarding)
@@ -189,18 +191,18 @@ class OnboardingVersionViews(OnboardingPartViews):
 
 
 class OnboardingStepViews(OnboardingPartViews):
-    """Outcomes of the steps of the newest version."""
+    """The outcomes of the steps in the newest version."""
 
     queryset = OnboardingVersion.objects.none()
     serializer_class = StepCountSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List counts by step, in the order of the steps."""
+        """List counts for each step, in the order of the steps."""
         return self.listed(step_counts(self.newest))
 
 
 class OnboardingPeopleViews(OnboardingPartViews):
-    """People who did a step or hold a qualification."""
+    """People who did a step or have a qualification."""
 
     queryset = OnboardingVersion.objects.none()
     serializer_class = OnboardingPersonSerializer
@@ -223,7 +225,7 @@ class QualificationViews(OnboardingPartViews):
 
     @extend_schema(request=GrantInput, responses={201: QualificationSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Let a member work without the steps; 409 for somebody who is already qualified."""
+        """Let a member work without the steps; 409 if they are already qualified."""
         body = self.read(GrantInput)
         form = GrantForm(body, study=self.study)
         require_valid(form)
@@ -260,19 +262,21 @@ class QualificationViews(OnboardingPartViews):
 
 
 class TypingSerializer(serializers.Serializer[Any]):
-    """How one person typed the texts of a round; ``id`` is the rater's."""
+    """How a person typed their texts in a round; ``id`` is the id of the rater."""
 
     id = serializers.UUIDField(source="rater.public_id")
     name = serializers.CharField(source="rater.pseudonym")
     texts = serializers.IntegerField()
-    typed = serializers.IntegerField(help_text="Characters by single keys.")
-    pasted = serializers.IntegerField(help_text="Characters from the clipboard.")
-    inserted = serializers.IntegerField(help_text="Characters by dictation or completion.")
+    typed = serializers.IntegerField(help_text="Characters typed with single keys.")
+    pasted = serializers.IntegerField(help_text="Characters pasted from the clipboard.")
+    inserted = serializers.IntegerField(help_text="Characters entered by dictation or completion.")
     pastes = serializers.IntegerField()
-    seconds = serializers.FloatField(help_text="Between keys, without pauses above two seconds.")
+    seconds = serializers.FloatField(
+        help_text="Time between keys, without pauses longer than two seconds."
+    )
     pasted_share = serializers.FloatField(allow_null=True)
     speed = serializers.FloatField(allow_null=True, help_text="Characters per second.")
-    traps = serializers.IntegerField(help_text="Texts while the hidden field was filled in.")
+    traps = serializers.IntegerField(help_text="Number of texts with the hidden field filled in.")
     signals = serializers.ListField(child=serializers.CharField())
 
 

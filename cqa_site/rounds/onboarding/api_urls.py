@@ -1,4 +1,4 @@
-"""Addresses of onboardings in the REST API."""
+"""REST API URLs for onboardings."""
 
 from cqa_site.api.base import CREATE, LIST, ROW, S, address
 from . import api

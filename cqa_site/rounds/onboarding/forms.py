@@ -1,4 +1,4 @@
-"""Forms of an onboarding: its next version, and decisions about qualifications."""
+"""Forms for the next version of an onboarding and for decisions about qualifications."""
 
 import json
 import re
@@ -16,12 +16,12 @@ from ..models import Onboarding, OnboardingVersion
 from .questions import questions_text, read_questions
 from .steps import CONSENT, QUALIFICATION, READING, SCREENING, SURVEY, TRAINING
 
-# Texts to start from, in our own words.
+# Template texts, in our own words.
 STARTS: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("starts.json").read_text("utf-8")
 )
 LONGEST_TEXT = 20_000
-# What such a text leaves open, in square brackets; links of Markdown go on with "(".
+# Placeholders in these texts are in square brackets. In Markdown links, "(" follows the brackets.
 LEFT_OPEN = re.compile(r"\[[^\]\n]+\](?!\()")
 NOTATION = lazy(
     "One question per block, separated by empty lines. Begin choices with “-”, right ones "
@@ -46,7 +46,7 @@ def _number_field(label: Any, most: int, initial: int, help_text: Any = "") -> f
 
 
 class OnboardingForm(forms.Form):
-    """A version: the guideline, and fields for each step; steps left empty do not exist."""
+    """A version, with the guideline and fields for each step; empty steps are left out."""
 
     advanced: ClassVar[tuple[str, ...]] = (
         "typing", "screening", "reads", "quiz_minutes", "qualification", "qualification_right",
@@ -57,7 +57,9 @@ class OnboardingForm(forms.Form):
     text = _text_field(
         lazy("Guideline"),
         12,
-        lazy("Markdown. Shown before the first item, and beside every item of sheet rounds."),
+        lazy(
+            "Markdown. Shown before the first item, and beside every item in rounds with sheets."
+        ),
     )
     consent = _text_field(
         lazy("Consent"),
@@ -71,7 +73,7 @@ class OnboardingForm(forms.Form):
         label=lazy("Record how texts are typed"),
         required=False,
         help_text=lazy(
-            "Characters typed and pasted, and the time between keys. The consent page says so."
+            "Characters typed and pasted, and the time between keys. The consent page states this."
         ),
     )
     screening = _text_field(
@@ -89,7 +91,7 @@ class OnboardingForm(forms.Form):
         lazy("Training items"),
         20,
         0,
-        lazy("With feedback, where there are right answers: not for edits. 0 means none."),
+        lazy("With feedback, if there are right answers (not for editing). 0 means none."),
     )
     qualification = _number_field(
         lazy("Qualification items"), 50, 0, lazy("Without feedback. 0 means none.")
@@ -117,7 +119,7 @@ class OnboardingForm(forms.Form):
     keeps_qualifications = forms.BooleanField(
         label=lazy("Small change: qualifications stay valid"),
         required=False,
-        help_text=lazy("Otherwise everybody does the steps of the new version."),
+        help_text=lazy("Otherwise, everybody repeats the steps for the new version."),
     )
 
     def __init__(
@@ -206,7 +208,7 @@ class OnboardingForm(forms.Form):
 
 
 def fields_of(version: OnboardingVersion) -> dict[str, Any]:
-    """Return the form's initial values for the next version, taken from this one."""
+    """Return initial values for the next version, taken from this version."""
     steps = {step["kind"]: step for step in version.steps}
     quiz, qualification = steps.get(READING, {}), steps.get(QUALIFICATION, {})
     fields = {
@@ -232,7 +234,7 @@ def fields_of(version: OnboardingVersion) -> dict[str, Any]:
 
 
 class GrantForm(forms.Form):
-    """Lets a person in; the reason is kept in the study's history."""
+    """Admits a person; the reason is stored in the study's history."""
 
     person = forms.ModelChoiceField(
         label=lazy("Person"), queryset=User.objects.none(), to_field_name="public_id"
@@ -246,7 +248,7 @@ class GrantForm(forms.Form):
 
 
 class WithdrawForm(forms.Form):
-    """Ends a qualification; the reason is kept in the study's history."""
+    """Ends a qualification; the reason is stored in the study's history."""
 
     reason = forms.CharField(label=lazy("Reason"), max_length=LONGEST_REASON)
     can_repeat = forms.BooleanField(

@@ -1,4 +1,4 @@
-"""Onboardings with their versions, people's results in the steps, and qualifications."""
+"""Onboardings and their versions, people's results in the steps, and qualifications."""
 
 import uuid
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Onboarding(models.Model):
-    """A guideline with the steps before work, under one name; rounds use one of its versions."""
+    """A named guideline with the steps before work; a round uses one of its versions."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="onboardings")
@@ -28,7 +28,7 @@ class Onboarding(models.Model):
 
 
 class OnboardingVersion(models.Model):
-    """One version: a text and an ordered list of steps, which never change."""
+    """A version with a text and an ordered list of steps, which never change."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     onboarding = models.ForeignKey(Onboarding, models.CASCADE, related_name="versions")
@@ -36,7 +36,7 @@ class OnboardingVersion(models.Model):
     text = models.TextField(_("guideline"), blank=True)
     # [{"kind": "consent", …}, …], each kind at most once; see `cqa_site.rounds.onboarding.forms`.
     steps = models.JSONField(default=list)
-    # After a small change, people who passed the previous version need not repeat the steps.
+    # After a small change, people who have passed the previous version do not repeat the steps.
     keeps_qualifications = models.BooleanField(default=False)
     valid_days = models.PositiveIntegerField(_("days a qualification is valid"), null=True)
     created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
@@ -58,13 +58,13 @@ class OnboardingVersion(models.Model):
 
 
 class StepResult(models.Model):
-    """One result of a person in a step; rows are only added.
+    """A person's result in a step; rows are only added.
 
-    Without a version it belongs to a round that shows its own guideline.
+    A result without a version belongs to a round that shows its own guideline.
     """
 
     class Outcome(models.TextChoices):
-        """Outcomes of a step; single training answers have none of their own."""
+        """Outcomes of a step; single answers to exercises are stored as answered."""
 
         ANSWERED = "answered", _("Answered")
         PASSED = "passed", _("Passed")
@@ -89,12 +89,12 @@ class StepResult(models.Model):
 
 
 class Qualification(models.Model):
-    """Qualification of a person who passed the steps of a version or was let in."""
+    """The qualification of a person who passed the steps of a version or was admitted."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     rater = models.ForeignKey("people.Rater", models.CASCADE, related_name="qualifications")
     version = models.ForeignKey(OnboardingVersion, models.CASCADE, related_name="qualifications")
-    # Empty where the steps were passed.
+    # Empty if the person passed the steps.
     granted_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     reason = models.CharField(max_length=300, blank=True)
     granted_at = models.DateTimeField(auto_now_add=True)
@@ -117,7 +117,8 @@ class Qualification(models.Model):
 class TypedText(models.Model):
     """How one text was entered in the browser; the text itself is stored elsewhere.
 
-    Characters by single keys, from the clipboard and otherwise, and the time between keys.
+    Counts the characters typed with single keys, pasted and entered otherwise, and the time
+    between keys.
     """
 
     round = models.ForeignKey("rounds.Round", models.CASCADE, related_name="typed_texts")
@@ -127,7 +128,7 @@ class TypedText(models.Model):
     inserted = models.PositiveIntegerField()
     pastes = models.PositiveIntegerField()
     typing_ms = models.PositiveIntegerField()
-    # Something stood in a field that people do not see.
+    # Whether a field that people do not see was filled in.
     filled_trap = models.BooleanField(default=False)
     at = models.DateTimeField(auto_now_add=True)
 
@@ -137,7 +138,7 @@ class TypedText(models.Model):
 
 
 class SurveyResponse(models.Model):
-    """A person's survey answers; never shown beside judgements."""
+    """A person's survey answers, which are never shown beside judgements."""
 
     round = models.ForeignKey("rounds.Round", models.CASCADE, related_name="survey_responses")
     rater = models.ForeignKey("people.Rater", models.CASCADE, related_name="survey_responses")

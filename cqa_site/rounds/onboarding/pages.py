@@ -1,4 +1,4 @@
-"""Pages of the steps before work and of the survey after it, for the people who do them."""
+"""Annotators' pages for the steps before work and the survey after it."""
 
 import uuid
 from typing import Any
@@ -50,11 +50,11 @@ from .steps import (
 
 @study_page(*WORKERS)
 def round_steps(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
-    """Show the current step, an earlier one, or how an attempt went; a POST does the step."""
+    """Show the current step, an earlier step, or the last attempt; a POST submits the step."""
     round_ = _round(request, study, any_round_id)
     participant = participant_of(request)
     is_over = participant is not None and participant.outcome != Participant.Outcome.RUNNING
-    # How the last attempt went is shown before the code, even to somebody who pressed twice.
+    # The result of the last attempt is shown before the code, even after a double click.
     if is_over and request.method == "POST":
         return _after(round_, request.POST.get("step", ""))
     if is_over and "after" not in request.GET:
@@ -87,7 +87,7 @@ def _steps(round_: Any, query: str = "") -> HttpResponse:
     return response
 
 
-# Doing a step.
+# Submission of a step.
 
 
 def _take(request: StudyRequest, round_: Any, place: Place) -> HttpResponse:
@@ -116,7 +116,7 @@ def _take(request: StudyRequest, round_: Any, place: Place) -> HttpResponse:
 
 
 def _after(round_: Any, kind: str) -> HttpResponse:
-    """Return to the steps: to how it went, if the step tells that at once."""
+    """Redirect to the steps, or to the result if the step shows it at once."""
     return _steps(round_, f"?after={kind}" if kind in (READING, TRAINING) else "")
 
 
@@ -124,10 +124,10 @@ def _after(round_: Any, kind: str) -> HttpResponse:
 def _store(
     request: StudyRequest, round_: Any, place: Place, kind: str, answers: dict[str, Any]
 ) -> StepResult:
-    """Store the step; if it ends a crowd participation, record the outcome with it."""
+    """Store the step; if it ends a crowd participation, record the outcome as well."""
     started = parse_datetime(request.session.pop(_start_key(round_, kind), "") or "")
     result = take_step(round_=round_, place=place, kind=kind, answers=answers, started_at=started)
-    # A form sent twice is one attempt: the second one comes from a page of an earlier attempt.
+    # A form sent twice counts as one attempt: the second form has an earlier attempt's number.
     if request.POST.get("attempt", str(result.attempt)) != str(result.attempt):
         raise NotNow
     participant, end = participant_of(request), end_of(step_progress(round_, place))
@@ -143,7 +143,7 @@ def _answers(
     progress: StepProgress,
     form: QuestionsForm | None,
 ) -> dict[str, Any] | None:
-    """Return what the step's form gave; None if something is missing."""
+    """Return the input from the step's form; None if something is missing."""
     step: Any = progress.step
     if step["kind"] == CONSENT:
         choice = request.POST.get("then")
@@ -171,16 +171,16 @@ def _start_key(round_: Any, kind: str) -> str:
 
 
 def _keep_draft(request: StudyRequest, round_: Any, kind: str) -> None:
-    """Keep what was chosen, for when the person comes back from an earlier step."""
+    """Store the choices, so that the person can return to them from an earlier step."""
     chosen = {name: value[:9] for name, value in request.POST.items() if name[:1] == "q"}
     request.session[_draft_key(round_, kind)] = dict(list(chosen.items())[:50])
 
 
-# Showing a step.
+# Display of a step.
 
 
 def _version_id(round_: Any) -> str:
-    """Return the id of the version whose steps the round has; empty without one."""
+    """Return the id of the round's onboarding version; empty without onboarding."""
     return str(round_.onboarding.public_id) if round_.onboarding else ""
 
 
@@ -242,11 +242,11 @@ def _earlier_page(
 def _after_page(
     request: StudyRequest, round_: Any, place: Place, progress: StepProgress
 ) -> HttpResponse:
-    """Show how the last attempt at a quiz, or the last answer to an exercise, went."""
+    """Show the result of the last attempt at a step, or of the last training answer."""
     kind = request.GET["after"]
     outcomes = (ANSWERED,) if kind == TRAINING else (PASSED, FAILED)
     result = _last(round_, place, kind, *outcomes)
-    # Somebody who has passed all steps has none left in their progress.
+    # The progress of a person who has passed all steps may no longer contain this step.
     steps = steps_of(round_)
     position = next((index for index, step in enumerate(steps) if step["kind"] == kind), None)
     if result is None or position is None or kind not in (READING, TRAINING, QUALIFICATION):
@@ -272,7 +272,7 @@ def _after_page(
 
 
 def quiz_feedback(questions: Any, answers: Any) -> list[dict[str, Any]]:
-    """Return each question with the answer, whether it is right, and the right one."""
+    """Return each question with its answer, whether that is right, and the right answer."""
     wrong = wrong_answers(questions, answers)
     return [
         {
@@ -296,13 +296,13 @@ def _last(round_: Any, place: Place, kind: str, *outcomes: str) -> StepResult | 
 
 @study_page(*WORKERS)
 def round_survey(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
-    """Ask the questions after the work, once; every one of them can be left out."""
+    """Show the survey after the work, once; all questions are optional."""
     round_ = _round(request, study, any_round_id)
     questions = survey_of(round_)
     if not questions:
         raise Http404
     participant = participant_of(request)
-    # That page says what is left to do, or leads back here.
+    # That page shows the remaining work, or redirects to the survey.
     if participant and participant.outcome != Participant.Outcome.COMPLETED:
         return redirect("participation_end")
     rater = own_rater(request)

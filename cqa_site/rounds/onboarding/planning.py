@@ -1,4 +1,4 @@
-"""Pages on which researchers write onboardings, preview them and look at their results."""
+"""Pages on which researchers write onboardings, preview them, and see their results."""
 
 import uuid
 from typing import Any
@@ -29,7 +29,7 @@ PER_PAGE = 50
 
 
 def onboardings_of(study: Study) -> QuerySet[Onboarding]:
-    """Return a study's onboardings with their newest numbers and counts of rounds."""
+    """Return a study's onboardings with their newest version numbers and counts of rounds."""
     versions = OnboardingVersion.objects.filter(onboarding=OuterRef("pk")).order_by("-number")
     rows = Onboarding.objects.filter(study=study).order_by("name")
     return rows.annotate(
@@ -52,7 +52,7 @@ def onboardings(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def onboarding_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Write the first version, from one of the texts to start from or from nothing."""
+    """Create an onboarding with a first version, from a template text or from scratch."""
     initial = STARTS.get(request.GET.get("start", ""), {}).get("fields", {})
     form = OnboardingForm(request.POST or None, study=study, initial=initial)
     return _form_page(request, study, form, initial=initial)
@@ -90,7 +90,7 @@ def _form_page(
 
 @study_page(*RESEARCHERS, only="GET")
 def onboarding(request: StudyRequest, study: Study, onboarding_id: uuid.UUID) -> HttpResponse:
-    """Show a version with its rounds and results; the newest one unless the address names one."""
+    """Show a version, by default the newest, with its rounds and results."""
     return _page(request, study, onboarding_in(study, onboarding_id))
 
 
@@ -132,7 +132,7 @@ def _named_version(request: StudyRequest, versions: list[OnboardingVersion]) -> 
 def onboarding_grant(
     request: StudyRequest, study: Study, onboarding_id: uuid.UUID
 ) -> HttpResponse:
-    """Let somebody work without the steps of the version that the page shows."""
+    """Let a person work without the steps of the version shown on the page."""
     row = onboarding_in(study, onboarding_id)
     form = GrantForm(request.POST, study=study)
     if not form.is_valid():
@@ -154,7 +154,7 @@ def onboarding_grant(
 def onboarding_withdraw(
     request: StudyRequest, study: Study, onboarding_id: uuid.UUID, qualification_id: uuid.UUID
 ) -> HttpResponse:
-    """Withdraw a qualification, for good or until the steps are passed again."""
+    """Withdraw a qualification, permanently or until the person passes the steps again."""
     row = onboarding_in(study, onboarding_id)
     held = Qualification.objects.select_related("version__onboarding__study", "rater")
     qualification = get_object_or_404(held, version__onboarding=row, public_id=qualification_id)
@@ -184,14 +184,14 @@ def onboarding_survey(
     return guarded(reply)
 
 
-# Every step as people see it; nothing is stored.
+# Preview of every step, without storing anything.
 
 
 @study_page(*RESEARCHERS)
 def onboarding_preview(
     request: StudyRequest, study: Study, onboarding_id: uuid.UUID, number: int, step: int
 ) -> HttpResponse:
-    """Show a step of a version; a POST shows how the answers would be judged."""
+    """Show a step of a version; a POST shows the feedback on quiz answers."""
     row = onboarding_in(study, onboarding_id)
     version = get_object_or_404(row.versions.select_related("onboarding"), number=number)
     if not 1 <= step <= len(version.steps):

@@ -1,4 +1,4 @@
-"""Questions of screening, quiz and survey: their notation, and the form that asks them."""
+"""Questions for screening, quizzes and surveys: their notation and their form."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,10 @@ from django.utils.translation import gettext as _
 
 from ..queue import own_order
 
-# One question a block, separated by empty lines: the question, then its choices with "-", or
-# "+" for those that are right or admit; "=" explains, and "@" names the place in the guideline.
-# In surveys a question without choices takes a text, or a number after "[number]".
+# Each question is a block, and empty lines separate the blocks. The first line is the question.
+# Choices begin with "-", or with "+" if they are right or admit people. A line with "=" is the
+# explanation, and a line with "@" is the place in the guideline. In surveys, a question without
+# choices asks for text, or for a number if it ends with "[number]".
 
 MOST_QUESTIONS, MOST_CHOICES, LONGEST_LINE = 30, 20, 500
 LONGEST_ANSWER = 2_000
@@ -22,9 +23,10 @@ Question = dict[str, Any]
 
 
 def read_questions(text: str, *, purpose: str) -> list[Question]:
-    """Return the questions of a text; raises ValidationError that names the line.
+    """Return the questions in a text; raises ValidationError with the line number.
 
-    ``purpose`` is ``screening`` (some choices admit), ``quiz`` (one is right) or ``survey``.
+    ``purpose`` is ``screening`` (some choices admit people), ``quiz`` (one choice is right) or
+    ``survey``.
     """
     questions: list[Question] = []
     is_new = True
@@ -120,9 +122,9 @@ def _lines(question: Question) -> list[str]:
 
 
 class QuestionsForm(forms.Form):
-    """Asks questions, in a random order of choices where ``rater`` is given.
+    """A form with questions; the order of choices is random if ``rater`` is given.
 
-    Nothing of it says which choice is right, nor in which order they were written.
+    In that case, the page reveals neither the right choice nor the original order.
     """
 
     def __init__(
@@ -142,7 +144,7 @@ class QuestionsForm(forms.Form):
 
     @property
     def answers(self) -> dict[str, Any]:
-        """The answers by field, without empty ones."""
+        """The answers by field, without empty answers."""
         return {name: value for name, value in self.cleaned_data.items() if value != ""}
 
     @property
@@ -171,14 +173,14 @@ def _field(question: Question, number: int, rater: int | None) -> forms.Field:
 
 
 def choice_value(rater: int | None, number: int, index: int) -> str:
-    """Return the value of a choice in the page; it tells nothing about the place of the choice."""
+    """Return the value of a choice in the page, which hides its position if ``rater`` is set."""
     if rater is None:
         return str(index)
     return salted_hmac("onboarding choice", f"{rater} {number} {index}").hexdigest()[:8]
 
 
 def wrong_answers(questions: Sequence[Question], answers: Mapping[str, Any]) -> list[int]:
-    """Return the numbers of the questions whose chosen answer is not a right one."""
+    """Return the numbers of the questions that were not answered correctly."""
     return [
         number
         for number, question in enumerate(questions)

@@ -14,13 +14,13 @@ from .forms import fields_of
 from .questions import spoken
 from .steps import ANSWERED, PASSED, SURVEY, state_of
 
-# Answers to the survey that one query reads.
+# Number of survey responses read in one query.
 PIECE = 1_000
 
 
 @dataclass(frozen=True)
 class StepCount:
-    """Number of people who did a step of a version, by outcome."""
+    """The number of people who did a step of a version, by outcome."""
 
     step: str
     people: int
@@ -30,7 +30,7 @@ class StepCount:
 
 @dataclass
 class OnboardingPerson:
-    """One person: the newest outcome by step, and the newest qualification."""
+    """A person with the newest result in each step and the newest qualification."""
 
     rater: Rater
     steps: dict[str, StepResult] = field(default_factory=dict)
@@ -38,12 +38,12 @@ class OnboardingPerson:
 
     @property
     def state(self) -> str:
-        """Whether the qualification is valid, expired or withdrawn; empty without one."""
+        """The state of the qualification: valid, expired or withdrawn; empty without one."""
         return state_of(self.qualification) if self.qualification else ""
 
 
 def step_counts(version: OnboardingVersion) -> list[StepCount]:
-    """Count people by step; those who passed in the end, or answered the survey, passed."""
+    """Count people by step; people who passed in any attempt, or answered the survey, passed."""
     rows = StepResult.objects.filter(version=version).exclude(outcome=ANSWERED).order_by("pk")
     passed: dict[tuple[str, int], bool] = {}
     for step, rater, outcome in rows.values_list("step", "rater", "outcome"):
@@ -56,7 +56,7 @@ def step_counts(version: OnboardingVersion) -> list[StepCount]:
 
 
 def raters_of(onboarding: Onboarding) -> QuerySet[Rater]:
-    """Return everybody who did a step or holds a qualification, in order of arrival."""
+    """Return all raters who did a step or have a qualification, in order of arrival."""
     own = {"rater": OuterRef("pk"), "version__onboarding": onboarding}
     results = StepResult.objects.filter(**own).exclude(outcome=ANSWERED)
     did_something = Exists(results) | Exists(Qualification.objects.filter(**own))
@@ -65,7 +65,7 @@ def raters_of(onboarding: Onboarding) -> QuerySet[Rater]:
 
 
 def people_of(onboarding: Onboarding, raters: Iterable[Rater]) -> list[OnboardingPerson]:
-    """Return steps and qualifications of some of `raters_of`; two queries."""
+    """Return the steps and qualifications of raters from `raters_of`, in two queries."""
     people = {rater.pk: OnboardingPerson(rater) for rater in raters}
     own = {"version__onboarding": onboarding, "rater__in": list(people)}
     results = StepResult.objects.filter(**own).exclude(outcome=ANSWERED)
@@ -79,7 +79,7 @@ def people_of(onboarding: Onboarding, raters: Iterable[Rater]) -> list[Onboardin
 
 @dataclass(frozen=True)
 class ChangedField:
-    """A field that differs between two versions, line by line: sign and text."""
+    """A field that differs between two versions, with a sign and a text for each line."""
 
     name: str
     lines: list[tuple[str, str]]
@@ -98,7 +98,7 @@ def _lines(old: Any, new: Any) -> list[tuple[str, str]]:
 
 
 def survey_rows(onboarding: Onboarding) -> Iterator[list[Any]]:
-    """Yield the header, then a row for each person's answers, in short queries."""
+    """Yield the header, then one row per response, reading responses in batches."""
     versions = onboarding.versions.filter(responses__isnull=False).order_by("number").distinct()
     surveys = {row.pk: row.step(SURVEY) for row in versions}
     asked = {version: survey["questions"] for version, survey in surveys.items() if survey}

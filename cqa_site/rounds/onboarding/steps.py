@@ -1,4 +1,4 @@
-"""The steps that a person must still pass before a round serves them anything."""
+"""The steps that a person must pass before a round serves them work."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ KINDS = (CONSENT, SCREENING, READING, TRAINING, QUALIFICATION, SURVEY)
 EXERCISES = (TRAINING, QUALIFICATION)
 PASSED, FAILED = StepResult.Outcome.PASSED, StepResult.Outcome.FAILED
 DECLINED, ANSWERED = StepResult.Outcome.DECLINED, StepResult.Outcome.ANSWERED
-# How a step ends for somebody who does not pass it, as outcomes of crowd participants.
+# The outcome of a crowd participation that ends because a step was not passed.
 ENDS = {
     CONSENT: "declined",
     SCREENING: "screened_out",
@@ -31,9 +31,9 @@ WITHDRAWN, VALID, EXPIRED = "withdrawn", "valid", "expired"
 
 @dataclass(frozen=True)
 class StepProgress:
-    """A person's progress: the steps, the current one, and why it cannot continue.
+    """A person's progress: the steps, the current step, and any reason why it cannot continue.
 
-    ``end`` is empty, one of `ENDS`, or ``withdrawn``; ``position`` is the number of steps where
+    ``end`` is empty, a value of `ENDS`, or ``withdrawn``; ``position`` is the number of steps if
     all are passed.
     """
 
@@ -62,9 +62,9 @@ class StepProgress:
 
 
 def is_prepared(round_: Any, place: Place) -> bool:
-    """Whether the steps are known to be passed; no query."""
+    """Whether the steps are known to be passed; takes no query."""
     if round_.onboarding_id is None:
-        # Who began before the round showed its guideline is not stopped by it.
+        # People who began before the round showed its guideline can continue.
         return not round_.shows_guideline or place.prepared_at is not None or place.served > 0
     if place.prepared_for_id != round_.onboarding_id:
         return False
@@ -72,12 +72,12 @@ def is_prepared(round_: Any, place: Place) -> bool:
 
 
 def may_work(round_: Any, place: Place) -> bool:
-    """Whether the round may serve something; notes it in the enrolment once nothing is left."""
+    """Whether the round may serve the rater; stored in the enrolment once all steps are passed."""
     return is_prepared(round_, place) or prepare(round_, place, step_progress(round_, place))
 
 
 def prepare(round_: Any, place: Place, progress: StepProgress) -> bool:
-    """Note in the enrolment that all steps are passed; return whether they are."""
+    """Store in the enrolment that all steps are passed, if so; return whether they are."""
     if not progress.is_done:
         return False
     version = round_.onboarding
@@ -86,14 +86,14 @@ def prepare(round_: Any, place: Place, progress: StepProgress) -> bool:
     if has_examples and held is None and not place.is_decided_by_person:
         newest = newest_qualification(version, place.rater_id)
         if newest and version.step(QUALIFICATION):
-            # It has expired: the examples are asked again, too.
+            # The qualification has expired, so the examples must also be repeated.
             place.is_passed, place.score = False, None
     if version and held is None and (place.is_passed or not has_examples):
         held = add_qualification(version, place.rater_id)
-    # A round's own practice is no step, and a person's decision stands.
+    # A qualification also covers the examples, unless a researcher has decided otherwise.
     if held and has_examples and not place.is_decided_by_person:
         place.is_passed = True
-    # A look at the steps is no new start.
+    # Viewing the steps again does not change the start time.
     place.prepared_at = place.prepared_at if is_prepared(round_, place) else timezone.now()
     place.prepared_for = version
     place.prepared_until = held.expires_at if held else None
@@ -103,21 +103,21 @@ def prepare(round_: Any, place: Place, progress: StepProgress) -> bool:
 
 
 def add_qualification(version: OnboardingVersion, rater: int, **more: Any) -> Qualification:
-    """Qualify a person for a version, for the duration that it sets."""
+    """Qualify a person for a version, for the duration that the version sets."""
     days = version.valid_days
     until = timezone.now() + timedelta(days=days) if days else None
     return Qualification.objects.create(version=version, rater_id=rater, expires_at=until, **more)
 
 
 def qualifies_on_sheets(round_: Any) -> bool:
-    """Whether steps of the round's onboarding use the round's examples."""
+    """Whether any step of the round's onboarding uses the round's examples."""
     if round_.onboarding_id is None or kind_of(round_).trains_on_pages:
         return False
     return any(step["kind"] in EXERCISES for step in round_.onboarding.steps)
 
 
 def steps_of(round_: Any) -> list[Step]:
-    """Return the steps that are pages, without those that use a round's examples."""
+    """Return the steps that have pages, without those that use the round's examples."""
     kind = kind_of(round_)
     if round_.onboarding_id is not None:
         steps = [step for step in round_.onboarding.steps if step["kind"] != SURVEY]
@@ -131,7 +131,7 @@ def steps_of(round_: Any) -> list[Step]:
 
 
 def equal_versions(version: OnboardingVersion) -> list[int]:
-    """Return the version and those before it from which it differs only in small changes."""
+    """Return the ids of the version and of earlier versions with only small changes since."""
     rows = OnboardingVersion.objects.filter(
         onboarding=version.onboarding_id, number__lte=version.number
     )
@@ -144,13 +144,13 @@ def equal_versions(version: OnboardingVersion) -> list[int]:
 
 
 def valid_qualification(version: OnboardingVersion, rater: int) -> Qualification | None:
-    """Return the newest qualification that is neither expired nor withdrawn."""
+    """Return the newest qualification, unless it is expired or withdrawn."""
     newest = newest_qualification(version, rater)
     return newest if newest and state_of(newest) == VALID else None
 
 
 def state_of(qualification: Qualification) -> str:
-    """Return ``valid``, ``expired`` or ``withdrawn``."""
+    """Return the state of a qualification: ``valid``, ``expired`` or ``withdrawn``."""
     if qualification.withdrawn_at:
         return WITHDRAWN
     until = qualification.expires_at
@@ -158,7 +158,7 @@ def state_of(qualification: Qualification) -> str:
 
 
 def newest_qualification(version: OnboardingVersion, rater: int) -> Qualification | None:
-    """Return the newest one that counts; a withdrawal counts for every version."""
+    """Return the newest applicable qualification; a withdrawal applies to every version."""
     own = Qualification.objects.filter(version__onboarding=version.onboarding_id, rater=rater)
     rows = list(own.order_by("-pk"))
     if rows and rows[0].withdrawn_at:
@@ -177,7 +177,7 @@ def step_progress(round_: Any, place: Place) -> StepProgress:
     if state == VALID:
         steps = [step for step in steps if step["kind"] == CONSENT]
     if newest and newest.expires_at and state == EXPIRED:
-        # Consent lasts; everything else has to be shown again.
+        # Consent remains valid; all other steps must be passed again.
         results = [
             result for result in results if result.step == CONSENT or result.at > newest.expires_at
         ]
@@ -193,7 +193,7 @@ def results_of(round_: Any, rater: int) -> list[StepResult]:
 
 
 def progress_from(steps: Sequence[Step], results: Iterable[StepResult]) -> StepProgress:
-    """Return the first step without a passed result, and whether it may be tried."""
+    """Return the progress up to the first step not passed, and whether it may be tried."""
     own: dict[str, list[StepResult]] = {}
     for result in results:
         own.setdefault(result.step, []).append(result)
@@ -218,32 +218,33 @@ def _current(steps: Sequence[Step], position: int, tried: list[StepResult]) -> S
 
 
 def can_repeat(version: OnboardingVersion | None) -> bool:
-    """Whether a version has steps that somebody could pass again."""
+    """Whether a version has steps that a person can repeat."""
     steps = version.steps if version else ()
     return any(step["kind"] not in (CONSENT, SURVEY) for step in steps)
 
 
 def exercises_wanted(version: OnboardingVersion | None) -> int:
-    """Return how many items with known answers the steps of a version need."""
+    """Return the number of items with known answers that the steps of a version need."""
     steps = version.steps if version else ()
     return sum(step["items"] for step in steps if step["kind"] in EXERCISES)
 
 
-# Kinds of sheets train and qualify with the examples of the round: the first ones train, the
-# others decide. Each further attempt is another sheet for the same examples.
+# Kinds with sheets use the examples of the round: the first examples are for training, and the
+# others for the qualification. Each further attempt uses new sheets for the same examples.
 
 
 @dataclass(frozen=True)
 class ExampleAttempt:
-    """The next attempt at a round's examples, from 0, and what passes it.
+    """The next attempt at a round's examples, numbered from 0, and the pass mark.
 
-    The first ``trained`` examples only train; of the others' known answers the share ``needed``
-    must be met. Attempts before a qualification expired count in ``number`` alone.
+    The first ``trained`` examples are only for training. In the others, the person must match the
+    share ``needed`` of the known answers. Only ``number`` includes attempts before the last
+    qualification expired.
     """
 
     needed: float
     number: int = 0
-    # Which one of the allowed attempts it is, and how the one before it ended.
+    # The allowed and failed attempts, and the score of the last failed attempt.
     allowed: int = 1
     failed: int = 0
     last_score: float | None = None
@@ -258,7 +259,7 @@ class ExampleAttempt:
 
 
 def needed_share(round_: Any) -> float:
-    """Return the share of known answers that must match before the work; 0 if none has to."""
+    """Return the share of known answers that a person must match before the work."""
     if round_.onboarding_id is None:
         return float(round_.pass_mark)
     training, step = (round_.onboarding.step(kind) for kind in EXERCISES)
@@ -290,7 +291,7 @@ def example_attempt(round_: Any, rater: int) -> ExampleAttempt:
     left = step["attempts"] - len(failed)
     return ExampleAttempt(
         needed=needed,
-        # After the last attempt nothing else is served.
+        # After the last attempt, no further examples are served.
         number=len(before) if left > 0 else len(before) - 1,
         allowed=step["attempts"],
         failed=len(failed),

@@ -1,4 +1,4 @@
-"""Addresses of the steps before work, the survey, and the researchers' pages."""
+"""URLs for the steps before work, the survey, and the researchers' pages."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Replies and links of the work page, and its copy for offline reloads."""
+"""Responses and URLs of the work page, and its copy for offline reloads."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -25,16 +25,17 @@ WHOLE = "return=representation"
 
 
 def is_unread(request: HttpRequest, rows: QuerySet[Any], field: str) -> bool:
-    """Whether a form without script answers a page that just appeared, as a double click does.
+    """Whether a form without JavaScript was sent too soon to be read, as by a double click.
 
-    ``field`` is the field that says when; scripts look at their own clock (settled.js).
+    ``field`` is the field with the time at which the item was served; scripts use their own clock
+    (settled.js).
     """
     since = Now() - timedelta(milliseconds=settings.SETTLE_MS)
     return not wants_json(request) and rows.filter(**{f"{field}__gt": since}).exists()
 
 
 def unread_notice() -> str:
-    """Return the message for an answer rejected because it came too fast."""
+    """Return the message for an answer that was rejected because it came too fast."""
     return _("Too fast: this item had just appeared. Press again.")
 
 
@@ -61,13 +62,13 @@ def wants_page(request: HttpRequest) -> bool:
 
 
 def brought(page: HttpResponse, address: str) -> HttpResponse:
-    """Mark a page as the one at an address other than the requested one (RFC 9110, 8.7)."""
+    """Mark a page as belonging to a URL other than the requested URL (RFC 9110, 8.7)."""
     page["Content-Location"], page["Preference-Applied"] = address, WHOLE
     return page
 
 
 def closed_reply(request: HttpRequest, address: str) -> HttpResponse:
-    """Report that the round is closed; differing content was kept."""
+    """Report that the round is closed; unsaved content was kept."""
     detail = _("The round is closed. Your entries are kept.")
     if wants_json(request):
         return JsonResponse({"error": "closed", "detail": detail}, status=409)
@@ -78,7 +79,7 @@ def closed_reply(request: HttpRequest, address: str) -> HttpResponse:
 def conflict_reply(
     request: HttpRequest, address: str, template: str, context: dict[str, Any]
 ) -> HttpResponse:
-    """Return both contents side by side; nothing was overwritten."""
+    """Return both versions of the content side by side; nothing was overwritten."""
     if not wants_json(request):
         return see_other(address)
     html = render_to_string(template, context, request)
@@ -88,12 +89,12 @@ def conflict_reply(
 def not_valid_json(
     detail: str, missing: list[str] | None, stored: dict[str, Any] | None = None
 ) -> JsonResponse:
-    """Return missing and invalid parts; ``stored`` means that the draft was stored anyway."""
+    """Return the missing and invalid parts; ``stored`` means that the draft was still stored."""
     body = {"error": "not_valid", "detail": detail, "missing": missing or []}
     return JsonResponse(body | (stored or {}), status=422)
 
 
-# Where the page of a sheet leads: to the person's own sheets, or on through a trial.
+# URLs on the page of a sheet, in real work and in a trial.
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Trial:
 
     number: int
     all: int
-    # The page of the round, and those of the items beside this one.
+    # The URLs of the round, and of the previous and next item.
     round: str
     before: str = ""
     after: str = ""
@@ -115,7 +116,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Ways:
-    """Addresses of one sheet and its related pages."""
+    """URLs of a sheet and its related pages."""
 
     form: str
     save: str
@@ -155,7 +156,7 @@ def trial_of(round_: Any, number: int, count: int) -> Trial:
 
 
 def trial_ways(round_: Any, number: int, count: int) -> Ways:
-    """Return addresses that store nothing."""
+    """Return the URLs of a trial page, which stores nothing."""
     name, ids = sheet_kind_of(round_).work_page, [round_.study.public_id, round_.public_id, number]
     trial = trial_of(round_, number, count)
     return Ways(
@@ -168,42 +169,41 @@ def trial_ways(round_: Any, number: int, count: int) -> Ways:
     )
 
 
-# What lets a reload without a connection show the last work page: a worker of the browser.
+# Offline copy of the last work page, shown by a service worker on reloads without a connection.
 #
-# The worker keeps one page, with a header that says whose session it belongs to, and shows it only
-# while a cookie of that browser says the same. The cookie ends with the browser's session, and the
-# server takes it back with the first answer that belongs to anybody else: at signing out, and
-# however somebody signs in.
+# The worker stores one page, whose header identifies the session, and shows it only while a cookie
+# in the browser has the same value. The cookie ends with the browser's session. The server deletes
+# it with the first response outside that session, after a person signs out or in.
 
-# The worker keeps answers with this header, and no others.
+# The worker stores only responses with this header.
 SESSION = "X-Work-Page"
 
 
 def kept_offline(response: HttpResponse, request: HttpRequest) -> HttpResponse:
-    """Mark a work page as one this browser session may show offline."""
+    """Allow this browser session to show a work page offline."""
     response.headers[SESSION] = mark = _mark(request)
     response.set_cookie(
         settings.WORK_COOKIE_NAME,
         mark,
         secure=settings.SESSION_COOKIE_SECURE,
-        httponly=False,  # the worker compares it
+        httponly=False,  # the worker reads it
         samesite="Lax",
     )
     return response
 
 
 def _mark(request: HttpRequest) -> str:
-    """Return an opaque name of the user's session; empty for anonymous users."""
+    """Return an opaque identifier of the user's session; empty for anonymous users."""
     if "_auth_user_id" not in request.session:
         return ""
     return salted_hmac("work page", request.session.session_key or "").hexdigest()[:32]
 
 
 class ForgetWork(Middleware):
-    """Middleware that deletes the cookie once the browser's session has changed."""
+    """Middleware that deletes the cookie when the browser's session has changed."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Check only browsers with the cookie, unless the page itself sets it."""
+        """Delete an outdated cookie, unless the page itself sets a new value."""
         response = self.get_response(request)
         known, name = request.COOKIES.get(settings.WORK_COOKIE_NAME), settings.WORK_COOKIE_NAME
         if known is not None and name not in response.cookies and known != _mark(request):
@@ -213,7 +213,7 @@ class ForgetWork(Middleware):
 
 @require_safe
 def work_worker(request: HttpRequest) -> HttpResponse:
-    """Serve the worker's script at the site root: its path limits the pages it may serve."""
+    """Serve the worker's script at the site root, so that it can serve pages at any path."""
     names = {"header": SESSION, "cookie": settings.WORK_COOKIE_NAME}
     reply = render(request, "rounds/work_pages/worker.js", names, content_type="text/javascript")
     reply.headers["Cache-Control"] = "no-cache"

@@ -1,4 +1,4 @@
-"""Pages of rounds for researchers: draw, open, close, watch and try."""
+"""Pages for researchers to draw, open, close, watch and try rounds."""
 
 import random
 import uuid
@@ -45,14 +45,14 @@ DECIDED = {
         "Work by %(rater)s counts again, except for items that others have done in the meantime."
     ),
 }
-# What the buttons of a plan ask for, beside making a draft.
+# Actions of the buttons of a plan, besides creating a draft.
 COUNT, OPEN = "count", "open"
 MOVES = {"open": open_round, "pause": pause_round, "close": close_round, "reopen": reopen_round}
 
 
 @dataclass(frozen=True)
 class ListColumn:
-    """A table column: its heading, its value in a row, and its link."""
+    """A table column: its heading, the value in a row, and an optional link."""
 
     head: Any
     value: Callable[[Any], Any]
@@ -62,37 +62,37 @@ class ListColumn:
 
 @dataclass(frozen=True)
 class RoundPages:
-    """The parts of the researchers' pages that differ by kind, apart from its words.
+    """The parts of the researchers' pages that differ by kind, apart from texts.
 
-    ``initial`` returns the initial values of a new plan that a link requests.
+    ``initial`` returns initial values for a new plan from the parameters of a link.
     """
 
     form: type[RoundPlanForm]
-    # What a new round is asked, where that is more than a draft or a program is.
+    # The form for a new round, if it has more fields than the form for drafts and the API.
     new_form: type[RoundPlanForm] | None = None
     # Tables of rounds, of people (rows are `RaterProgress`) and of items.
     columns: tuple[ListColumn, ...] = ()
     people: tuple[ListColumn, ...] = ()
     things: tuple[ListColumn, ...] = ()
-    # What drawn items have besides that.
+    # Additional columns for drawn items.
     draw: tuple[ListColumn, ...] = ()
-    # How the items were drawn: what, and its value.
+    # Names and values that describe how the items were drawn.
     drawn: Callable[[Any], list[tuple[Any, Any]]] = lambda round_: []
     initial: Callable[[HttpRequest, Study], dict[str, Any]] = lambda request, study: {}
-    # Whether the study has what rounds are drawn from, and what to do where it has not, on
-    # which page: its route and title.
+    # Whether the study has data from which to draw rounds; if not, what to do, and the URL name
+    # and title of the page on which to do it.
     is_ready: Callable[[Study], bool] = lambda study: True
     needs: Any = ""
     needs_page: Callable[[Study], tuple[str, str]] = lambda study: ("imports", _("Imports"))
     related: tuple[str, ...] = ()
     decisions: tuple[str, ...] = field(default=DECISIONS)
-    # ``sheets(round, rater or None)``: where sheets are listed, if they are.
+    # ``sheets(round, rater or None)`` returns the URL of a list of sheets, if there is one.
     sheets: Callable[[Any, Rater | None], str] | None = None
-    # The address at which things are picked one by one, of kinds that do not draw them.
+    # The URL name of the page on which people pick items, for kinds that do not draw them.
     picks_page: str = ""
-    # A page of a round of the kind's own: its template, what it lists, and what else it shows.
+    # The page of a round: its template, the rows that it lists, and additional context.
     template: str = "rounds/round.html"
-    # The part of that page that asks again while the round is open.
+    # The part of that page that is refreshed while the round is open.
     far: str = "rounds/_far.html"
     listed: Callable[[Any, Any], QuerySet[Any]] = lambda request, round_: items_of(round_).filter(
         key_points__isnull=True
@@ -105,7 +105,7 @@ class RoundPages:
 
     @property
     def lists_sheets(self) -> bool:
-        """Whether the kind has a list of sheets; templates would call ``sheets`` itself."""
+        """Whether the kind has a list of sheets; templates would call ``sheets`` to test it."""
         return self.sheets is not None
 
     @property
@@ -118,7 +118,7 @@ PAGES: dict[str, RoundPages] = {}
 
 
 def round_urls(pages: RoundPages, base: str, round_id: str) -> list[URLPattern]:
-    """Return the addresses of a kind's rounds; ``round_id`` is the name of the id in them."""
+    """Return the URLs of a kind's rounds; ``round_id`` is the URL parameter with the id."""
     kind, name = pages.kind, pages.kind.audit.round
     PAGES[kind.name] = pages
 
@@ -130,8 +130,8 @@ def round_urls(pages: RoundPages, base: str, round_id: str) -> list[URLPattern]:
 
     @study_page(*RESEARCHERS)
     def new(request: StudyRequest, study: Study) -> HttpResponse:
-        """Create a round from a plan, opened at once or kept as a draft."""
-        # An order, not a secret; a form that comes back keeps its own.
+        """Create a round from a plan, either opened at once or kept as a draft."""
+        # The seed is not a secret; a form that is shown again keeps its seed.
         seed = request.POST.get("seed") or random.randrange(10**6)  # noqa: S311
         initial = {"seed": seed, "name": pages.form.next_name(study)}
         initial |= {**pages.form.usual(study), **pages.initial(request, study)}
@@ -159,7 +159,7 @@ def round_urls(pages: RoundPages, base: str, round_id: str) -> list[URLPattern]:
 
     @study_page(*RESEARCHERS, only="POST")
     def extent(request: StudyRequest, study: Study) -> HttpResponse:
-        """Estimate the work a plan would make; nothing is stored."""
+        """Estimate the workload of a plan; nothing is stored."""
         row = _draft(pages, request, study)
         form_class = pages.form if row else pages.new_form or pages.form
         form = form_class(request.POST, study=study, round_=row)
@@ -167,12 +167,12 @@ def round_urls(pages: RoundPages, base: str, round_id: str) -> list[URLPattern]:
 
     @study_page(*RESEARCHERS, only="GET")
     def shown(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Show everybody's progress and the items."""
+        """Show each person's progress and the items."""
         rows = rounds_of(kind, study).select_related("study", *pages.related)
         row = get_object_or_404(rows, public_id=ids[round_id])
         context = _context(pages, study) | {
             "round": row,
-            # Looked up where the template shows them.
+            # Lazy, because not every template shows these.
             "raters": SimpleLazyObject(lambda: progress_of(row)),
             "paces": SimpleLazyObject(lambda: paces_of(row)),
             "controls": kind.control_answers(row) if row.n_controls else {},
@@ -199,7 +199,7 @@ def round_urls(pages: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     def rater(
         request: StudyRequest, study: Study, rater_id: uuid.UUID, **ids: uuid.UUID
     ) -> HttpResponse:
-        """Admit or refuse a rater, or take their sheets out of the figures."""
+        """Admit or refuse a rater, or exclude their sheets from figures."""
         return _decide(pages, request, round_in(pages, study, ids[round_id]), rater_id)
 
     @study_page(*RESEARCHERS, only="POST")
@@ -283,7 +283,7 @@ def _correct(pages: RoundPages, request: StudyRequest, row: Any) -> HttpResponse
 
 @transaction.atomic
 def _planned(form: RoundPlanForm, actor: User, *, is_opened: bool) -> Any:
-    """Return the planned round. If opening fails, no draft is left behind."""
+    """Store the plan as a round, and open it if requested; no draft is left if that fails."""
     planned = form.store(actor)
     if is_opened:
         open_round(round_=planned, actor=actor)
@@ -291,20 +291,20 @@ def _planned(form: RoundPlanForm, actor: User, *, is_opened: bool) -> Any:
 
 
 def _draft(pages: RoundPages, request: StudyRequest, study: Study) -> Any:
-    """Return the draft a plan is about to change, if any; raises Http404."""
+    """Return the draft that a plan would change, if any; raises Http404."""
     named = request.POST.get("round")
     draft = round_in(pages, study, id_from(named) or uuid.UUID(int=0)) if named else None
     return draft if draft is None or draft.state == Round.State.DRAFT else None
 
 
 def _measured(form: RoundPlanForm) -> RoundPlanForm:
-    """Return the form as if submitted, so that an untouched plan can be measured."""
+    """Return the form as if it had been submitted, to estimate the workload of a new plan."""
     values = form.data if form.is_bound else {name: form[name].value() for name in form.fields}
     return type(form)(values, study=form.study, round_=form.round)
 
 
 def _extent(form: RoundPlanForm, pay: PayForm) -> dict[str, Any]:
-    """Return the page data on the work a plan makes."""
+    """Return the template context with the workload of a plan."""
     extent = form.extent()
     return {
         "kind": form.kind,
@@ -319,7 +319,7 @@ def _context(pages: RoundPages, study: Study) -> dict[str, Any]:
         "study": study,
         "kind": pages.kind,
         "pages": pages,
-        # Asked by the templates, where they need it.
+        # Called by the templates that need the values.
         "is_ready": partial(pages.is_ready, study),
         "needs_page": partial(pages.needs_page, study),
     }
@@ -338,12 +338,12 @@ def _decide(pages: RoundPages, request: Any, row: Any, rater_id: uuid.UUID) -> H
     return to_round(row)
 
 
-# Digits of a version that fits its column.
+# Maximum number of digits of a version that fits into its column.
 LONGEST_VERSION = 9
 
 
 def trial_urls(pages: TaskPages, rounds: str) -> list[URLPattern]:
-    """Return the trial addresses of a kind's work page; a route converter names the round."""
+    """Return the trial URLs of a kind's work page; ``rounds`` is a route with the round's id."""
     name, place = pages.kind.work_page, f"{rounds}trial/<int:number>/"
 
     @study_page(*RESEARCHERS, only="GET")
@@ -373,7 +373,7 @@ def _tried(
     number: int,
     answer: Callable[..., HttpResponse],
 ) -> HttpResponse:
-    """Answer with a temporary sheet that is discarded after the reply."""
+    """Respond with a temporary sheet, which is discarded after the response."""
     (round_id,) = ids.values()
     rounds = pages.kind.Round._default_manager.filter(study=study).select_related("study")
     round_: Any = get_object_or_404(rounds, public_id=round_id)
@@ -387,5 +387,5 @@ def _tried(
 
 
 def _version(text: str) -> int:
-    """Return the version the page sent, whose earlier saves were discarded."""
+    """Return the version sent by the page, whose earlier saves were discarded."""
     return int(text) if text.isdecimal() and len(text) <= LONGEST_VERSION else 0

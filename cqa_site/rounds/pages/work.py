@@ -1,8 +1,8 @@
-"""The work page: one sheet after another, saved while it is filled in.
+"""The work page, which shows one sheet after another and saves drafts.
 
-Sheets are sent by a plain form or by its script; both are read by the same code, and the Accept
-header decides between a redirect and JSON. A kind provides its own parts: templates, the form, and
-the data that the form may see.
+Sheets are sent by a plain form or by a script. The same code reads both, and the Accept header
+decides between a redirect and JSON. A kind provides its templates, its form, and the data that the
+page may contain.
 """
 
 import uuid
@@ -71,37 +71,38 @@ LISTED = 200
 class TaskPages:
     """The parts of the work pages that differ by kind.
 
-    ``form`` reads a request's fields for a sheet; ``shown`` is the allow-list of the page for a
-    sheet with a content; ``stored`` the data that scripts get about a stored draft besides its
-    version; ``said`` a content in words, part by part; ``answers`` the answer to an example beside
-    the known one.
+    ``form`` reads the request's fields for a sheet. ``shown`` returns the only data that the page
+    gets about a sheet and its content, and ``stored`` the data on a stored draft that scripts get
+    besides its version. ``said`` returns the parts of the content in words, and ``answers`` the
+    answer to an example beside the known answer.
     """
 
     kind: SheetKind
     form: Callable[[Any, Any], SaveForm]
     shown: Callable[[Any, Any], dict[str, Any]]
     said: Callable[[Any, Any], dict[str, str]]
-    # What the list of a person's own sheets says of one: what it was about, and what was said.
+    # The subject and the answer of a sheet, for the list of a person's own sheets.
     told: Callable[[Any], tuple[Any, Any]]
-    # The template is ``<templates>.html``, which extends ``rounds/work_pages/sheet.html``.
+    # Prefix of the template ``<templates>.html``, which extends ``rounds/work_pages/sheet.html``.
     templates: str
     stored: Callable[[Any], dict[str, Any]] = lambda sheet: {}
     answers: Callable[[Any, Any], list[AnswerPart]] = parts_of
-    # What differs between a kept content and the one on the form, where that is not its parts, and
-    # the template that shows it.
+    # Compares content that was set aside with the form, if comparing the parts is not enough, and
+    # the template for the differences.
     differences: Callable[[Any, Any, Any], Any] | None = None
     conflicts_template: str = "rounds/work_pages/_conflicts.html"
-    # The sheet that is shown after a submission, if not the next one.
+    # Returns the sheet to show after a submission, if it is not the next sheet.
     after: Callable[[HttpRequest, Any], Any] | None = None
-    # Answers the choice between a kept draft and the stored one, where two buttons do not do.
+    # Handles the choice between a draft set aside and the stored draft, if two buttons are not
+    # enough.
     settle: Callable[[HttpRequest, Any, Any], HttpResponse] | None = None
-    # The page of the study that lists a person's own sheets, if the kind has one.
+    # The URL name of the study's page with a person's own sheets, if the kind has such a page.
     own_page: str = ""
     roles: tuple[Role, ...] = WORKERS
 
 
 def work_urls(pages: TaskPages, rounds: str, sheets: str, conflicts: str) -> list[URLPattern]:
-    """Return the addresses of a kind's work pages; converters in the three routes name the ids."""
+    """Return the URLs of a kind's work pages; the three routes contain the ids."""
     kind, name = pages.kind, pages.kind.work_page
 
     @study_page(*pages.roles, only="GET")
@@ -111,7 +112,7 @@ def work_urls(pages: TaskPages, rounds: str, sheets: str, conflicts: str) -> lis
 
     @study_page(*pages.roles, only="GET")
     def own(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """List the person's sheets of a round that they may still see."""
+        """List the person's sheets in a round that they may still see."""
         (round_id,) = ids.values()
         round_ = opened_round(kind, request, study, round_id)
         if pages.own_page:
@@ -120,7 +121,7 @@ def work_urls(pages: TaskPages, rounds: str, sheets: str, conflicts: str) -> lis
 
     @study_page(*pages.roles, only="GET")
     def form(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Show one of the person's sheets: the form, or an example's key after submission."""
+        """Show one of the person's sheets as a form, or a submitted example with its key."""
         (sheet_id,) = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
         if is_before_steps(sheet):
@@ -171,7 +172,7 @@ def _work(request: Any, round_: Any) -> HttpResponse:
     if work.reason == "steps":
         return to_steps(round_)
     context = _around(request, round_, rater)
-    # Whatever is free there: nothing of it comes to this person.
+    # This person gets no more items, even if some are free.
     far = TaskProgress(context["far"].done, 0)
     context |= {"far": far, "reason": work.reason, "place": place_for(round_=round_, rater=rater)}
     return render(request, "rounds/work_pages/state.html", context)
@@ -189,7 +190,7 @@ def _own(pages: TaskPages, request: Any, round_: Any) -> HttpResponse:
 
 
 def take_save(pages: TaskPages, request: Any, sheet: Any) -> HttpResponse:
-    """Store a draft, even if a part of the form is invalid, and report both."""
+    """Store a draft, even if part of the form is invalid, and report both."""
     form = pages.form(request.POST, sheet)
     if not form.is_valid():
         return _not_valid(pages, request, sheet, form, errors_of(form))
@@ -222,12 +223,12 @@ def take_submit(pages: TaskPages, request: Any, sheet: Any) -> HttpResponse:
     except RoundNotOpen:
         return closed_reply(request, address_of(sheet))
     except SheetNotValid as reason:
-        # The draft was stored; the page goes on from there.
+        # The draft was stored, and the page continues from it.
         sheet.refresh_from_db(fields=("draft", *SAVED_FIELDS))
         return _not_valid(pages, request, sheet, form, str(reason), reason.missing)
     if ways_of(sheet).trial:
         submitted.ways = ways_of(sheet)
-        # Nothing is stored that another request could show.
+        # A trial stores nothing, so the key must be shown in this response.
         shows_page = wants_page(request) or not wants_json(request)
         if not (shows_page and _is_seen_example(submitted)):
             return submitted_reply(request, ways_of(sheet).work)
@@ -241,7 +242,7 @@ def take_submit(pages: TaskPages, request: Any, sheet: Any) -> HttpResponse:
 
 
 def _read(pages: TaskPages, sheet: Any) -> Any:
-    """Reload the sheet with its subject; its round and rater are known."""
+    """Reload the sheet with its subject, keeping the loaded round and rater."""
     read: Any = pages.kind.sheets("slot").get(pk=sheet.pk)
     read.round, read.rater = sheet.round, sheet.rater
     return read
@@ -250,7 +251,7 @@ def _read(pages: TaskPages, sheet: Any) -> Any:
 def _settle(request: Any, sheet: Any, version: Any) -> HttpResponse:
     choice = request.POST.get("choice")
     address = address_of(sheet)
-    # Anything but an answer to the question leaves both versions where they are.
+    # Any other value changes neither version.
     if choice not in ("mine", "stored"):
         return see_other(address)
     try:
@@ -274,7 +275,7 @@ def show_sheet(
     missing: list[str] | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show the form; after errors, with the content sent."""
+    """Show the form, with the submitted content after errors."""
     content = form.content if form else content_of(sheet)
     context = _around(request, sheet.round, sheet.rater) | {
         "sheet": sheet,
@@ -301,7 +302,7 @@ def show_sheet(
 
 
 def _qualification(sheet: Any, context: dict[str, Any]) -> dict[str, Any]:
-    """Return the attempt that a sheet belongs to, or on the first real one how the last ended."""
+    """Return the attempt of an example, or the score reached on the first sheet after examples."""
     if context["hides_key"]:
         return {"attempt": example_attempt(sheet.round, sheet.rater_id)}
     version = None if sheet.is_example or sheet.submitted_at else sheet.round.onboarding
@@ -316,7 +317,7 @@ def _qualification(sheet: Any, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _feedback(pages: TaskPages, sheet: Any) -> dict[str, Any]:
-    """Return what a person sees after an example: their answer, the known one, and why."""
+    """Return the feedback on an example: the person's answer, the known answer, and reasons."""
     subject, kind = f"{pages.kind.subject}_id", pages.kind
     item = examples_of(sheet.round).get(**{subject: getattr(sheet, subject)})
     own = own_sheets(round_=sheet.round, rater=sheet.rater).filter(is_example=True)
@@ -334,7 +335,7 @@ def _feedback(pages: TaskPages, sheet: Any) -> dict[str, Any]:
 
 
 def page_data(sheet: Any) -> dict[str, object]:
-    """Return the initial data of the script; every loaded page is a separate client."""
+    """Return the initial data for the script; every loaded page is a separate client."""
     return {
         "user": str(sheet.rater.public_id),
         "sheet": str(sheet.public_id),
@@ -351,7 +352,7 @@ def is_draft(sheet: Any) -> bool:
 
 def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:
     participant = participant_of(request)
-    # How much a crowd link asks for; None for members.
+    # The number of items required by a crowd link; None for members.
     required_items = participant.link.required_items if participant else None
     return {
         "study": round_.study,
@@ -363,9 +364,9 @@ def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:
 
 
 def _before(pages: TaskPages, sheet: Any) -> str:
-    """Return the address of the previous sheet while it can change.
+    """Return the URL of the previous sheet while it can change; otherwise empty.
 
-    Assigned sheets have a list.
+    It is also empty for assigned sheets, which have a list.
     """
     if pages.kind.is_assigned or ways_of(sheet).trial or not is_changeable(sheet):
         return ""
@@ -377,7 +378,7 @@ def _before(pages: TaskPages, sheet: Any) -> str:
 
 
 def _conflicts(pages: TaskPages, sheet: Any) -> list[dict[str, Any]]:
-    """Return the drafts set aside, newest first, with the differing parts."""
+    """Return the drafts set aside, newest first, with the parts that differ."""
     stored = content_of(sheet)
     compare = pages.differences or partial(_differing, pages)
     return [
@@ -418,9 +419,9 @@ def _not_valid(
     missing: list[str] | None = None,
     stored: dict[str, Any] | None = None,
 ) -> HttpResponse:
-    """Report missing and invalid parts; without script, return the content too.
+    """Report missing and invalid parts; without JavaScript, return the content as well.
 
-    ``stored`` tells a script that the draft was stored nevertheless.
+    ``stored`` tells the script that the draft was still stored.
     """
     if not wants_json(request):
         return show_sheet(pages, request, sheet, form, detail, missing, status=422)
@@ -428,7 +429,7 @@ def _not_valid(
 
 
 def _after(request: StudyRequest, sheet: Any) -> Any | None:
-    """Return the example itself, to show its key, or else the next sheet, if any."""
+    """Return the sheet itself if it is an example with a key to show, else any next sheet."""
     return sheet if _is_seen_example(sheet) else next_work(request, sheet.round, sheet.rater).sheet
 
 

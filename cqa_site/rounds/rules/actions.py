@@ -1,4 +1,4 @@
-"""Rules of a round: people who trigger them now, and the resulting actions."""
+"""Rules of a round, the people who trigger them now, and the resulting actions."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +28,7 @@ from .records import ControlRecord
 
 
 class RuleAction(TextChoices):
-    """Action of a rule on people who trigger it."""
+    """The action that a rule takes on people who trigger it."""
 
     OFF = "off", lazy("Off")
     WARN = "warn", lazy("Show a warning on this page")
@@ -38,11 +38,11 @@ class RuleAction(TextChoices):
 
 
 def actions_of(round_: Any, measure: str = "") -> list[RuleAction]:
-    """Return the actions that a rule of the round can have; only low accuracy excludes."""
+    """Return the possible actions of a rule; only the rule on control accuracy can exclude."""
     actions = [RuleAction.OFF, RuleAction.WARN]
     if can_repeat(round_.onboarding):
         actions.append(RuleAction.RECHECK)
-    # Assigned work goes to nobody else, and no page decides about its people.
+    # Assigned work cannot go to other people, and there is no page for decisions about raters.
     if kind_of(round_).is_assigned:
         return actions
     return [*actions, RuleAction.PAUSE, *([RuleAction.EXCLUDE] if measure == CONTROLS else [])]
@@ -50,7 +50,7 @@ def actions_of(round_: Any, measure: str = "") -> list[RuleAction]:
 
 @transaction.atomic
 def set_rules(*, round_: Any, actor: User, rules: dict[str, Any]) -> None:
-    """Store the rules of a round; they also check earlier answers."""
+    """Store the rules of a round, which also apply to earlier answers."""
     stored = Round.objects.select_for_update(of=("self",), no_key=True).get(pk=round_.pk)
     if stored.rules == rules:
         return
@@ -69,7 +69,7 @@ def set_rules(*, round_: Any, actor: User, rules: dict[str, Any]) -> None:
 def check_rules(round_: Any, place: Place) -> None:
     """Apply the rules to a person's last answers, unless a researcher has decided about them.
 
-    Takes the strongest action of the triggered rules; a warning only appears on the page.
+    Only the strongest action of the triggered rules is taken. Warnings only appear on the page.
     """
     is_decided = place.is_decided_by_person or place.is_excluded or place.is_stopped
     if is_decided or not is_prepared(round_, place):
@@ -87,7 +87,7 @@ def check_rules(round_: Any, place: Place) -> None:
 
 
 def _last_answers(round_: Any, **where: Any) -> dict[int, list[RecentAnswer]]:
-    # Answers that others have not decided yet say nothing about agreement, so more are read.
+    # Answers without a majority of others yet do not count for agreement, so more are loaded.
     with_majority = AGREEMENT in round_.rules
     windows = [rule["window"] for name, rule in round_.rules.items() if name not in OF_CONTROLS]
     if not windows:
@@ -109,20 +109,20 @@ def _find(
 
 
 def is_recent(place: Place, at: Any) -> bool:
-    """Whether the steps were last passed, and an action was last taken back, before that time."""
+    """Whether a time is after the steps were last passed and an action was last undone."""
     return all(start is None or at > start for start in (place.prepared_at, place.rules_since))
 
 
 def record_of(place: Place, controls: list[ControlAnswer]) -> ControlRecord:
-    """Return a person's record, which begins anew where rules do."""
-    # What was changed later counts as recent, wherever it was served.
+    """Return a person's record on control items, marking the start of the recent answers."""
+    # An answer changed later counts as recent, whenever it was served.
     ordered = sorted(controls, key=lambda answer: is_recent(place, answer.at))
     start = sum(not is_recent(place, answer.at) for answer in controls)
     return ControlRecord(tuple(answer.is_right for answer in ordered), start)
 
 
 def ask_again(round_: Any, place: Place, reason: str) -> bool:
-    """Let a qualification expire, unless a person granted it; return whether it did."""
+    """Let a qualification expire, unless a researcher granted it; return whether it expired."""
     held = valid_qualification(round_.onboarding, place.rater_id) if round_.onboarding_id else None
     if held is None or held.granted_by_id is not None:
         return False
@@ -140,7 +140,7 @@ class RuleHit:
 
 
 def hits_of(round_: Any) -> list[RuleHit]:
-    """Return people and the rules they trigger, in order of arrival; a fixed number of queries."""
+    """Return people with the rules they trigger, by arrival, in a fixed number of queries."""
     if not round_.rules:
         return []
     answers, controls = _last_answers(round_), _control_answers(round_)

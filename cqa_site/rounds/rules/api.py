@@ -33,7 +33,7 @@ class RulesInput(FormInput):
 
 
 class RuleHitSerializer(serializers.Serializer[Any]):
-    """A person who triggers a rule now; ``id`` is the rater's."""
+    """A person who triggers a rule now; ``id`` is the id of the rater."""
 
     id = serializers.UUIDField(source="place.rater.public_id")
     name = serializers.CharField(source="place.rater.pseudonym")
@@ -53,18 +53,18 @@ class RuleViews(StudyViews):
     round: Round
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the round inside the study."""
+        """Find the round in the study."""
         super().initial(request, *args, **kwargs)
         self.round = ruled_round(self.study, kwargs["any_round_id"])
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the rules; those that the kind of the round lacks are off."""
+        """Return the rules; rules that do not exist for the round's kind are off."""
         values = values_of(self.round)
         return Response({name: values[name] for name in RulesForm.base_fields})
 
     @extend_schema(request=RulesInput, responses=RulesInput)
     def partial_update(self, request: Request, any_round_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Change rules; they also check earlier answers."""
+        """Change rules, which also apply to earlier answers."""
         body = values_of(self.round) | self.read(RulesInput, partial=True)
         form = RulesForm(body, round_=self.round)
         require_valid(form)
@@ -78,7 +78,7 @@ class RuleHitViews(RuleViews):
     serializer_class = RuleHitSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List people in the order of their arrival."""
+        """List people in order of arrival."""
         return self.listed(hits_of(self.round))
 
 

@@ -1,4 +1,4 @@
-"""The form of a round's rules: a row of fields for each measure."""
+"""The form for a round's rules, with a row of fields for each measure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ LEAST_FALL = 0.05
 
 
 class RulesForm(forms.Form):
-    """Action, window and threshold of each measure of the round's kind."""
+    """The action, window and threshold for each measure of the round's kind."""
 
     def __init__(self, data: Any = None, *, round_: Any) -> None:
         super().__init__(data, initial=values_of(round_))
@@ -30,7 +30,7 @@ class RulesForm(forms.Form):
             offer(self, **{f"{measure.name}_action": actions})
 
     def clean(self) -> dict[str, Any]:
-        """Check that a fall leads from a higher accuracy to a lower one."""
+        """Check that the accuracy after a fall is lower than before."""
         data = super().clean() or self.cleaned_data
         if data.get("fall_threshold", 0) > data.get("fall_usual", 1) - LEAST_FALL:
             text = _("Must be at least 0.05 less than the usual accuracy.")
@@ -45,7 +45,7 @@ class RulesForm(forms.Form):
             yield measure, [self[name] for name in names if name in self.fields]
 
     def rules(self) -> dict[str, Any]:
-        """Return the rules that are not off, as a round stores them."""
+        """Return the rules that are not off, in the format stored by a round."""
         return {
             measure.name: {
                 part: self.cleaned_data.get(f"{measure.name}_{part}", getattr(measure, part, None))
@@ -57,7 +57,7 @@ class RulesForm(forms.Form):
 
 
 def values_of(round_: Any) -> dict[str, Any]:
-    """Return initial values of the form: the stored rules, and defaults."""
+    """Return the initial values of the form from the stored rules and the defaults."""
     usual = {name: field.initial for name, field in RulesForm.base_fields.items()}
     if seconds := getattr(kind_of(round_).own(round_), "expected_seconds", None):
         usual[f"{FAST}_threshold"] = round(HASTY_SHARE * seconds, 1)

@@ -23,9 +23,9 @@ NO_RECORD = ControlRecord()
 
 @dataclass(frozen=True)
 class RecentAnswer:
-    """One answer of a person; ``seconds`` and ``agrees`` are None where unknown.
+    """One of a person's answers; ``seconds`` and ``agrees`` are None if unknown.
 
-    ``agrees`` is whether most others gave the same answer.
+    ``agrees`` is whether most other people gave the same answer.
     """
 
     at: datetime
@@ -38,7 +38,7 @@ class RecentAnswer:
 
 @dataclass(frozen=True)
 class ControlAnswer:
-    """One answer to a hidden control item; ``thing`` is the key of what the item is about."""
+    """An answer to a hidden control item; ``thing`` is the key of the item's subject."""
 
     at: datetime
     is_right: bool
@@ -47,11 +47,11 @@ class ControlAnswer:
 
 @dataclass(frozen=True)
 class AnswerMeasure:
-    """A measure that a rule checks; ``read`` gets the answers of a window, newest first.
+    """A measure that a rule checks; ``read`` computes its value from a window of answers.
 
-    ``is_met`` judges value, number of answers and threshold, which is fixed without ``limits``.
-    Measures of control items look at the whole record instead; ``usual`` is the accuracy before
-    a fall.
+    The answers are in order from the newest. ``is_met`` takes the value, the number of answers and
+    the threshold, which is fixed without ``limits``. Measures for control items use the whole
+    record instead; ``usual`` is the accuracy before a fall.
     """
 
     name: str
@@ -68,7 +68,7 @@ class AnswerMeasure:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of its settings as a round stores them."""
+        """The names of the measure's settings in a round's rules."""
         return PARTS if self.usual is None else (*PARTS, "usual")
 
     def shown(self, value: float) -> str:
@@ -91,7 +91,7 @@ MEASURES = {
             lazy("The median active time of the last answers and skips is below the threshold."),
             window=20,
             threshold=3,
-            # An answer of unknown length is no sign of haste.
+            # Answers with unknown times are not treated as fast.
             read=lambda last: median(
                 inf if answer.seconds is None else answer.seconds for answer in last
             ),
@@ -130,7 +130,7 @@ MEASURES = {
             AGREEMENT,
             lazy("Agreement with the majority"),
             lazy(
-                "The 95 % interval of the share of answers that equal the majority of others is "
+                "The 95 % interval of the share of answers that match the majority of others is "
                 "below the threshold. At least two others must have answered; control items are "
                 "left out."
             ),
@@ -205,7 +205,7 @@ def find(
     """Return the rules that the answers (newest first) or the control answers trigger."""
     findings = []
     decided = [answer for answer in answers if answer.agrees is not None]
-    # PostgreSQL stores names in an order of its own.
+    # PostgreSQL does not keep the order of the names in JSON.
     for name, measure in MEASURES.items():
         if name not in rules:
             continue
@@ -238,7 +238,7 @@ def _find_in_controls(
 
 
 def share_by_chance(counts: Sequence[int], window: int) -> float:
-    """Return the probability that a window has a single value, given counts of values.
+    """Return the probability that all answers in a window are the same, given value counts.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The page of a round's rules: settings, and people who trigger them now."""
+"""The page with a round's rules and the people who trigger them now."""
 
 import uuid
 from typing import Any
@@ -19,12 +19,12 @@ from .forms import RulesForm
 from .measures import ONE_VALUE, share_by_chance
 
 PER_PAGE = 50
-# Below this share, in percent, a page says no exact one.
+# Percentages below this value are not shown exactly.
 LEAST_PERCENT = 0.01
 
 
 def ruled_round(study: Study, any_round_id: uuid.UUID) -> Any:
-    """Return a round of the study whose kind has measures for it; raises Http404."""
+    """Return a round of the study, if its kind has measures for rules; raises Http404."""
     rows = Round.objects.filter(study=study).select_related(
         "study", "onboarding", *(kind.row for kind in kinds())
     )
@@ -55,7 +55,7 @@ def round_rules(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
 
 
 def _chance(round_: Any, form: RulesForm) -> dict[str, Any] | None:
-    """Return how often one window is a single value, in percent; None without answers."""
+    """Return how often all answers in a window are the same by chance; None without answers."""
     window = form.initial[f"{ONE_VALUE}_window"]
     if f"{ONE_VALUE}_window" not in form.fields:
         return None

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ControlRecord:
-    """Answers on control items in the order served: whether each equals the known one.
+    """For each answer to a control item, in the order served, whether it was right.
 
-    The chart leaves out the first ``start`` of them, after which the steps were passed again or
-    an action was taken back.
+    The chart leaves out the first ``start`` answers, given before the steps were last passed or an
+    action was last undone.
     """
 
     answers: tuple[bool, ...] = ()
@@ -35,7 +35,7 @@ class ControlRecord:
 
     @property
     def right_of_n(self) -> str:
-        """The two numbers in words."""
+        """The two numbers as text."""
         return _("%(right)d of %(n)d") % {"right": self.right, "n": self.n}
 
     @property
@@ -54,17 +54,20 @@ class ControlRecord:
         return ControlRecord(self.answers[self.start :])
 
     def is_below(self, mark: float) -> bool:
-        """Whether the whole interval is below the mark at a single look; rule "below a mark"."""
+        """Whether the interval is below the mark, checked once; rule "below a mark"."""
         return self.interval is not None and self.interval[1] < mark
 
     def is_below_at_any_look(self, mark: float) -> bool:
-        """Whether the share is below the mark at any look; rule "below a mark at any look"."""
+        """Whether the accuracy is below the mark, for repeated checks.
+
+        Applies the rule "below a mark at any look".
+        """
         from cqa_site.stats.drift import is_below
 
         return is_below(self.right, self.n, mark)
 
     def fall_on(self, chart: AccuracyChart) -> AccuracyFall | None:
-        """Return where the chart signals a fall in accuracy; None if it does not."""
+        """Return the fall in accuracy that the chart signals; None without a signal."""
         from cqa_site.stats.drift import find_fall
 
         fall = find_fall(chart, self.recent.answers)
@@ -73,7 +76,7 @@ class ControlRecord:
         return replace(fall, signal=fall.signal + self.start, start=fall.start + self.start)
 
     def describe(self, fall: AccuracyFall | None = None) -> str:
-        """Say how many answers were right, and where a fall was signalled."""
+        """Return a text with the accuracy and, if a fall was signalled, where."""
         if self.interval is None:
             return _("No control item answered.")
         low, high = self.interval

@@ -1,4 +1,4 @@
-"""Cells of the tables of rounds."""
+"""Template tags for the tables of rounds."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ register = template.Library()
 
 @register.inclusion_tag("rounds/_cell.html")
 def cell(column: ListColumn, row: Any) -> dict[str, Any]:
-    """Render a row's value for a column; a dash if empty."""
+    """Render a row's value in a column, or a dash if it is empty."""
     return {
         "css": column.css,
         "head": column.head,
@@ -35,14 +35,14 @@ def pace_of(paces: dict[int, Pace], rater: int) -> dict[str, Any]:
 
 @register.simple_tag
 def controls_of(controls: dict[int, list[ControlAnswer]], place: Place) -> str:
-    """Return how many of a person's control answers were right; a dash without any."""
+    """Return how many of a person's control answers were right; a dash without answers."""
     answers = controls.get(place.rater_id)
     return record_of(place, answers).right_of_n if answers else "–"
 
 
 @register.simple_tag
 def sheets_of(pages: RoundPages, round_: Round, rater: Rater | None = None) -> str:
-    """Return the address of a round's sheets, or of one person's."""
+    """Return the URL of the list of a round's sheets, or of one person's sheets."""
     return pages.sheets(round_, rater) if pages.sheets else ""
 
 
