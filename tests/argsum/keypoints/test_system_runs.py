@@ -281,7 +281,7 @@ def test_plans_that_cannot_be_run(lab, monkeypatch):
     assert (found.arguments, found.largest) == (12, 6)
     # Cells too large for the memory are refused before anything is written.
     monkeypatch.setattr(system_runs, "MOST_ARGUMENTS", 5)
-    with pytest.raises(SystemRunRefused, match="has 6 arguments; at most 5"):
+    with pytest.raises(SystemRunRefused, match="has 6 arguments, but the maximum is 5"):
         lab.start()
 
 
