@@ -1,4 +1,4 @@
-"""Base views, bodies and addresses of the REST API, and access to them."""
+"""Base views, request bodies, addresses and access control of the REST API."""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -24,42 +24,42 @@ from cqa_site.web.rest.queries import MOST_NAMED, conflict_on, one_of, refuse_un
 
 
 class Request(AnyRequest):
-    """A request whose user is known, by session or by token; for annotations."""
+    """A request with a known user, by session or by token; used in type annotations."""
 
     user: User
 
 
-# Who may use which part of the API, decided once for every address inside a study.
+# Access to the API, decided once for every address inside a study.
 #
-# Not a member, or no such study: 404. Annotators and experts work on the pages
-# and get 403 here; a token of theirs reads only ``me`` and the names of their
+# People who are not members get 404, as for a study that does not exist. Annotators and experts
+# work on the pages and get 403 here; their tokens can only read ``me`` and the names of their
 # studies. Every row is looked up inside the study of the address.
 
 
 class PersonViews(GenericViewSet):
-    """Addresses of any person with a token, and what all views share."""
+    """Addresses for any person with a token, and the methods that all views share."""
 
     request: Request
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Refuse a query in requests that change something: all input is in the body."""
         super().initial(request, *args, **kwargs)
-        # A method that the address lacks is a 405, whatever the query says.
+        # An unsupported method gets 405, whatever the query is.
         if self.action is not None and request.method not in SAFE_METHODS:
             refuse_unknown(request, set())
 
     def read(self, serializer: type[Serializer], *, partial: bool = False) -> dict[str, Any]:
-        """Return the validated body of the request; raises 400."""
+        """Return the validated body of the request; raise 400 if it is invalid."""
         instance = serializer(data=self.request.data, partial=partial)
         instance.is_valid(raise_exception=True)
         return instance.validated_data
 
     def shown(self, row: object, status: int = 200) -> Response:
-        """Return one row as the view's serializer shows it."""
+        """Return one row in the form given by the view's serializer."""
         return Response(self.get_serializer(row).data, status=status)
 
     def listed(self, rows: Any, read: Callable[[Any], Any] = list) -> Response:
-        """Return one page of rows; ``read`` completes those of a page."""
+        """Return one page of rows; ``read`` loads the rest of their data."""
         page = read(self.paginate_queryset(self.filter_queryset(rows)) or ())
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
@@ -67,15 +67,15 @@ class PersonViews(GenericViewSet):
 class StudyViews(PersonViews):
     """Addresses below ``studies/<study_id>/``: researchers and admins of that study only.
 
-    A subclass returns its rows from ``rows``, always beginning at ``self.study``. Only for the
-    description does ``queryset`` name their model, by default that of the serializer.
+    A subclass returns its rows from ``rows``, always starting from ``self.study``. ``queryset``
+    only names their model for the API description; by default it is the serializer's model.
     """
 
     lookup_field = "public_id"
     queryset: QuerySet | None
     membership: Membership
     study: Study
-    # What changes something, by its name, and works in an archived study, too.
+    # Names of the actions that also work in an archived study, although they change something.
     in_archive: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -92,7 +92,7 @@ class StudyViews(PersonViews):
         self.study = self.membership.study
         if not self.membership.is_researcher:
             raise PermissionDenied("Only researchers of the study may use this address.")
-        # A method that the address lacks is a 405.
+        # An unsupported method gets 405.
         if self.action is not None and self.action not in self.in_archive:
             with conflict_on(StudyArchived):
                 refuse_change(self.study, request.method)
@@ -116,7 +116,7 @@ class StudyViews(PersonViews):
         return self.shown(self.find_row(kwargs["public_id"]))
 
     def find_row(self, public_id: uuid.UUID) -> Any:
-        """Return the row with this id; raises 404."""
+        """Return the row with this id; raise 404 if there is no such row."""
         return get_object_or_404(self.get_queryset(), public_id=public_id)
 
 
@@ -124,7 +124,7 @@ class AdminViews(StudyViews):
     """Addresses that researchers read and only admins change."""
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Check the role once more before anything changes."""
+        """Check for the admin role before anything changes."""
         super().initial(request, *args, **kwargs)
         is_change = self.action is not None and request.method not in SAFE_METHODS
         if is_change and self.membership.role != Role.ADMIN:
@@ -145,9 +145,10 @@ def address(route: str, name: str, views: type[ViewSetMixin], **methods: str) ->
 
 
 def posts(base: str, name: str, views: type[ViewSetMixin], verbs: str) -> list[URLPattern]:
-    """Return an address below another for each verb; each accepts a POST.
+    """Return an address below ``base`` for each verb; each address accepts POST.
 
-    The verb ``go-on`` of ``run`` is called ``api_run_go_on``, and the method ``go_on``.
+    For the verb ``go-on`` of ``run``, the address is called ``api_run_go_on`` and the method
+    ``go_on``.
     """
     methods = {verb: verb.replace("-", "_") for verb in verbs.split()}
     return [
@@ -182,7 +183,7 @@ class ReadSerializer(serializers.ModelSerializer):
     id: serializers.UUIDField | None = serializers.UUIDField(source="public_id", read_only=True)
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        """Mark every field as read only."""
+        """Mark every field as read-only."""
         fields = super().get_fields()
         for field in fields.values():
             field.read_only, field.required = True, False
@@ -190,21 +191,21 @@ class ReadSerializer(serializers.ModelSerializer):
 
 
 def public_id(source: str, **kwargs) -> serializers.UUIDField:
-    """Field for the public id of a related row."""
+    """Return a field for the public id of a related row."""
     return serializers.UUIDField(source=f"{source}.public_id", read_only=True, **kwargs)
 
 
 class Input(serializers.Serializer):
-    """A body in which every field is declared, so that nothing else can be set."""
+    """A request body in which every field is declared, so that no other field can be set."""
 
-    # The description says so, too.
+    # The API description states this, too.
     refuses_unknown = True
-    # Fields may have these names, although serializers have texts under them.
+    # Fields may have these names, although serializers use them for text attributes.
     label: Any
     source: Any
 
     def to_internal_value(self, data: Any) -> Any:
-        """Refuse unknown fields; the error for a wrong choice lists the valid ones."""
+        """Refuse unknown fields; the error for an invalid choice lists the valid choices."""
         for field in self.fields.values():
             _name_choices(getattr(field, "child", field))
         unknown = set(data) - set(self.fields) if isinstance(data, dict) else set()
@@ -225,33 +226,34 @@ class NothingInput(Input):
 
 
 class ReasonInput(Input):
-    """The reason, which the study's log keeps."""
+    """The reason, which is stored in the study's log."""
 
     reason = serializers.CharField(max_length=300)
 
 
 def require_valid(form: forms.BaseForm) -> None:
-    """Validate the values with the page's form, so page and API share rules; raises 400."""
+    """Validate values with the page's form, so page and API share rules; raise 400 on errors."""
     if not form.is_valid():
         errors = {name: list(map(str, texts)) for name, texts in form.errors.items()}
         raise serializers.ValidationError(errors)
 
 
-# Bodies made from a page's form, so that its fields, bounds and choices are declared once.
+# Request bodies made from a page's form, so that fields, bounds and choices are declared once.
 
 LONGEST_CHOICE = 200
 
 
 class FormInput(Input):
-    """Fields of a page's form; omitted ones keep their default, or their value on a change.
+    """Fields of a page's form; omitted fields get their default, or keep their value in a change.
 
-    A child declares only fields that travel in another form, and the form judges the values.
+    A subclass declares only the fields that the API sends in another format. The form validates
+    the values.
     """
 
     form: ClassVar[type[forms.Form]]
-    # Fields of the form that a program does not send, or not under this name.
+    # Fields of the form that a program does not send, or sends under another name.
     left_out: ClassVar[tuple[str, ...]] = ()
-    # How many rows may be named at most.
+    # Maximum number of rows in a list of ids.
     most_chosen: ClassVar[int] = 500
 
     def get_fields(self) -> dict[str, serializers.Field]:
@@ -265,21 +267,22 @@ class FormInput(Input):
 
 
 def is_required(field: forms.Field) -> bool:
-    """Whether a form requires a value and has no initial one."""
+    """Return whether a form requires a value and has no initial value."""
     return field.required and field.initial is None
 
 
 def body_field(field: forms.Field, most: int = 500, **more: Any) -> serializers.Field:
-    """Return the body field that corresponds to a form field; ``more`` is passed on.
+    """Return the body field for a form field; ``more`` is passed on to it.
 
-    A form field may name in ``sent`` the type that a program sends, if its choices do not show it.
+    A form field may describe in ``sent`` the type that a program sends, if the choices do not show
+    it.
     """
     words = (str(field.help_text), getattr(field, "sent", ""))
     more |= {"label": field.label, "help_text": " ".join(filter(None, words)) or None}
     if isinstance(field, forms.ModelMultipleChoiceField):
         return serializers.ListField(child=serializers.UUIDField(), max_length=most, **more)
     if isinstance(field, forms.MultipleChoiceField):
-        # Choices that differ between studies are known to the bound form alone.
+        # Only the bound form has the choices that differ between studies.
         most = len(_choices(field)) or most
         return serializers.ListField(child=_choice(field), max_length=most, **more)
     if isinstance(field, forms.ModelChoiceField):
@@ -322,14 +325,14 @@ PLAIN: dict[Any, type[Field]] = {
 
 
 class DataSerializer(serializers.Serializer[Any]):
-    """Shows a dataclass; a child declares only fields with another name, form or help."""
+    """Shows a dataclass; a subclass declares only fields with another name, format or help."""
 
     shows: ClassVar[type]
     left_out: ClassVar[tuple[str, ...]] = ()
     own: ClassVar[dict[type, type["DataSerializer"]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Register the child for its dataclass, even if that is part of another one."""
+        """Register the subclass for its dataclass, also where the dataclass is part of another."""
         super().__init_subclass__(**kwargs)
         if "shows" in vars(cls):
             cls.own[cls.shows] = cls
@@ -347,7 +350,7 @@ class DataSerializer(serializers.Serializer[Any]):
 
 @cache
 def body_of(kind: type) -> type[DataSerializer]:
-    """Return the body that shows a dataclass: the one declared for it, or else a plain one."""
+    """Return the serializer declared for a dataclass, or a plain serializer."""
     about = (kind.__doc__ or "").partition("\n\n")[0]
     parts = {"shows": kind, "__doc__": about}
     own = DataSerializer.own.get(kind)
@@ -355,7 +358,7 @@ def body_of(kind: type) -> type[DataSerializer]:
 
 
 def field_of(kind: Any, **more: Any) -> Field:
-    """Return the field for a type of value; any JSON if the type is not specific enough."""
+    """Return the field for a type of value; for unspecific types, a field for any JSON."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         known = [member for member in inner if member is not NoneType]

@@ -128,7 +128,7 @@ class NewInvitationSerializer(InvitationSerializer):
 
 
 class AuditEventSerializer(serializers.ModelSerializer):
-    """One line of the log; without an actor it was a rule or a command."""
+    """One line of the log; without an actor, a rule or a command made the change."""
 
     actor = public_id("actor", allow_null=True, default=None)
     actor_name = serializers.CharField(source="actor", read_only=True, allow_null=True)
@@ -205,7 +205,7 @@ class MeView(APIView):
 
     @extend_schema(responses=MeSerializer, operation_id="me")
     def get(self, request: Request) -> Response:
-        """Return who you are."""
+        """Return the person and the token of this request."""
         person = request.user
         vars(person).update(token=request.auth)
         return Response(MeSerializer(person).data)
@@ -295,7 +295,7 @@ class InvitationViews(AdminViews):
 
     @extend_schema(request=InvitationInput, responses={201: NewInvitationSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Create an invitation; its ``address`` is returned only now, only a hash is stored."""
+        """Create an invitation; its ``address`` is returned only now, as only a hash is stored."""
         form = InvitationForm(self.read(InvitationInput), instance=Invitation(study=self.study))
         require_valid(form)
         invitation, secret = actions.create_invitation(

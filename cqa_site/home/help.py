@@ -1,6 +1,6 @@
 """Documentation as pages of the site: every file of `docs`, with a search by section.
 
-The addresses end as the files' names do, so that links from one file to another work here, too.
+The addresses end with the names of the files, so that links between files also work here.
 """
 
 import re
@@ -17,11 +17,11 @@ from django.utils.text import Truncator, slugify
 from cqa_site.web.pages import glossary
 
 HEADING = re.compile(r"^(#{1,3}) +(.+)$", re.M)
-# What makes Markdown of plain text.
+# Markdown syntax that is removed from plain text.
 MARKS = re.compile(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|[`*|#>\[\]]|-{3,}")
 MOST_SHOWN = 30
 LONGEST = 100
-# Characters of a section that a result shows.
+# Length of the excerpt of a section in a search result, in characters.
 EXCERPT = 220
 
 
@@ -72,10 +72,8 @@ def _page(name: str, text: str) -> Page:
 def search(words: list[str]) -> list[tuple[HelpSection, str]]:
     """Return sections that contain all words, with excerpts.
 
-    Glossary terms come first.
-
-    Of sections first those with the words in the heading, then those with them in a row, each in
-    the order of the index.
+    Glossary terms come first. Then come sections with the words in the heading, sections with the
+    words in a row, and the others, each in the order of the index.
     """
     wanted = [word.casefold() for word in words]
     begin = [re.compile(rf"\b{re.escape(word)}") for word in wanted]
@@ -121,7 +119,7 @@ def _excerpt(text: str, word: str) -> str:
 
 @login_required
 def help_page(request: HttpRequest, page: str = "index") -> HttpResponse:
-    """Show one file of the documentation, or search results from all of them."""
+    """Show one file of the documentation, or search results from all files."""
     document = pages().get(page)
     if document is None:
         raise Http404

@@ -20,24 +20,24 @@ from rest_framework.request import Request
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
-# The REST API, read from the schema that the site itself makes of it.
+# The REST API, read from the schema that the site generates.
 #
-# A schema is written for programs: what people look up is one address with what it takes and
-# gives. So it is read once a process into a row for each address, and the pages show these rows: a
-# list of them first, an address with everything about it where somebody asks for it.
+# A schema is written for programs, but people look up one address with its input and output. Each
+# process therefore reads the schema once into a row for each address. The pages show a list of
+# these rows, and all details of an address on its own page.
 
 STUDY = "/api/v1/studies/{study_id}/"
-# What addresses have other words for than people, and what begins with no study.
+# Display names of groups whose names in addresses are not suitable for people.
 GROUPS = {
     "": _("Studies"),
     "cam-requests": _("CAM requests"),
     "cam-service": _("CAM service"),
     "me": _("You"),
 }
-# Values with their labels, which `kind_of` says already.
+# Values with their labels, which `kind_of` already lists.
 VALUES = re.compile(r"^\* `.*$", re.M)
 PAGE_OF = re.compile(r"Paginated(\w+)List")
-# What stands in an example for a value of a kind.
+# Example values by type.
 SAMPLES = {"integer": 1, "number": 0.5, "double": 0.5, "boolean": True}
 
 
@@ -47,7 +47,7 @@ class Field:
 
     ``kind`` is the type of its value.
 
-    ``choices`` are all its values, where they are few and known.
+    ``choices`` are all possible values, if they are known.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Shape:
-    """An object in a request or response; ``many`` states in words whether there are several."""
+    """An object in a request or response; ``many`` is, for example, "a list of"."""
 
     name: str
     fields: tuple[Field, ...]
@@ -83,7 +83,7 @@ class Operation:
 
     @property
     def group(self) -> str:
-        """Subject of the address: the first part of its path, within a study if it has one."""
+        """Subject of the address: the first part of its path, after the study if there is one."""
         inside = self.path.removeprefix(STUDY).removeprefix("/api/v1/")
         first = inside.partition("/")[0]
         return "" if first == "studies" else first
@@ -100,7 +100,7 @@ class Operation:
 
     @property
     def can_be_tried(self) -> bool:
-        """Whether a request changes nothing."""
+        """Whether people can try the request on the page, because it changes nothing."""
         return self.method == "GET"
 
     def at(self, study_id: object) -> str:
@@ -239,12 +239,12 @@ def kind_of(part: Any, shapes: Any) -> str:
     return str(part.get("format") or part.get("type", "any"))
 
 
-# Pages about the REST API, where a study's own addresses can be looked up and tried.
+# Pages about the REST API, on which people can look up and try the addresses of a study.
 #
-# They are our own instead of Swagger UI or Redoc: these load one to two MB of script and the 730
-# kB schema before the first word can be read, know neither the study nor the person, and Redoc
-# adds style elements, which the Content-Security-Policy refuses. Here is a list and a page for
-# each address, with 3 kB of script where a read is tried.
+# They replace Swagger UI and Redoc, which load one to two MB of script and the 730 kB schema
+# before they show any text, and which know neither the study nor the person. Redoc also adds style
+# elements, which the Content-Security-Policy refuses. These pages are a list and a page for each
+# address, with 3 kB of script for trying a read request.
 
 LONGEST = 100
 

@@ -21,7 +21,7 @@ from cqa_site.web.navigation import entries, find
 
 # The first page after signing in, the pages about papers, and the design page.
 
-# Studies searched for a person's waiting work, and rounds named of each.
+# Maximum number of studies that are searched for a person's pending work, and of rounds for each.
 LOOKED_AT, MOST_SHOWN = 12, 3
 
 
@@ -44,7 +44,7 @@ def home(request: PersonRequest) -> HttpResponse:
     return render(request, "home.html", context)
 
 
-# How good a finding can be; see `cqa_site.results.boards`.
+# Possible ratings of a finding; see `cqa_site.results.boards`.
 MARKS = ("", "good", "warn", "bad")
 
 
@@ -64,7 +64,7 @@ class DesignForm(forms.Form):
     blind = forms.BooleanField(label="Hide the source from annotators", required=False)
 
 
-# Maximum age of counts, in seconds, while somebody goes from page to page.
+# Maximum age of counts, in seconds, when a person moves between pages.
 FRESH_SECONDS = 15
 LONGEST = 100
 

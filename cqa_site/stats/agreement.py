@@ -1,4 +1,4 @@
-"""Agreement statistics by name, and agreement between every two raters."""
+"""Agreement statistics by name, and pairwise agreement between raters."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PairwiseMatrix:
     statistic : name of the statistic
     min_shared : pairs with fewer shared items have no value
     values : DataFrame, Float64, symmetric
-    n_shared : DataFrame of ints, symmetric; the diagonal holds the rater's own ratings
+    n_shared : DataFrame of ints, symmetric; the diagonal counts each rater's ratings
     """
 
     statistic: str
@@ -59,7 +59,7 @@ class PairwiseMatrix:
 
 @dataclass(frozen=True, eq=False)
 class _SharedItems:
-    """One row per item and pair of its raters; `pair` numbers the pairs of raters."""
+    """One row per item and pair of raters; `pair` numbers the pairs of raters."""
 
     pair: IntArray
     rater_a: IntArray
@@ -82,17 +82,17 @@ class _SharedItems:
 def pairwise_agreement(
     ratings: Ratings, statistic: PairStatistic = "alpha_ordinal", min_shared: int = 5
 ) -> pd.DataFrame:
-    """Compute the agreement of every two raters who share at least one item.
+    """Compute the agreement of each pair of raters who share at least one item.
 
-    Time and memory grow with the sum over items of (ratings of the item) squared.
+    Time and memory grow with the sum over items of the squared number of ratings.
 
     Returns
     -------
     DataFrame
-        rater_a, rater_b : in the order of `ratings.raters`, each couple once
-        n_shared : items both rated
-        value : Float64; missing with fewer than `min_shared` items or only one value
-        reason : why it is missing, or None
+        rater_a, rater_b : in the order of `ratings.raters`, each pair once
+        n_shared : number of items that both raters rated
+        value : Float64; missing with fewer than `min_shared` items or only one distinct value
+        reason : reason for a missing value, or None
 
     Raises
     ------
@@ -115,7 +115,7 @@ def pairwise_agreement(
             "rater_b": ratings.raters[shared.rater_b],
             "n_shared": shared.n_shared,
             "value": pd.array(np.where(too_few, np.nan, values), dtype="Float64"),
-            # As text this column would turn None into NaN.
+            # A text column would turn None into NaN.
             "reason": pd.Series([reason or None for reason in reasons.tolist()], dtype=object),
         }
     )

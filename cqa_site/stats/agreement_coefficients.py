@@ -36,12 +36,12 @@ ALPHA_RECIPE = (
     "missing ratings are skipped, items with one rating do not count"
 )
 
-# The krippendorff package builds an items × values × values array: 8 bytes a cell, three times.
+# The krippendorff package builds three arrays of items × values × values, 8 bytes a cell.
 _PACKAGE_CELLS = 30_000_000
 
 
 def krippendorff_alpha(ratings: Ratings, level: Level, confidence: float = 0.95) -> Estimate:
-    """Compute Krippendorff's alpha of all raters together.
+    """Compute Krippendorff's alpha for all raters together.
 
     Parameters
     ----------
@@ -55,21 +55,21 @@ def krippendorff_alpha(ratings: Ratings, level: Level, confidence: float = 0.95)
     Returns
     -------
     Estimate
-        Without value: no ratings, one rater, no item rated twice, one value only, or
-        negative values at the ratio level. Without interval: fewer than 20 pairable items (50
-        where one value holds over four fifths of the ratings), perfect agreement, or a single
-        item on which the variety of values hangs.
+        Undefined without ratings, with one rater, if no item was rated twice, if only one value
+        was used, or for negative values at the ratio level. Has no interval with fewer than 20
+        pairable items (50 if one value makes up over four fifths of the ratings), with perfect
+        agreement, or if a single item accounts for the variety of values.
 
     Notes
     -----
-    Hayes and Krippendorff (2007); the interval after Hughes (2022): leave out one *item*,
-    recompute alpha with distances that follow the remaining margins, interval over the
-    pseudo-values, here with a t that is corrected for skewness (`mean_interval`). The
-    upper bound is cut at 1, the largest value alpha can take.
+    Alpha follows Hayes and Krippendorff (2007), and the interval follows Hughes (2022): alpha is
+    recomputed without one *item* at a time, with distances that follow the remaining margins, and
+    the interval is computed from the pseudo-values, here with a t corrected for skewness
+    (`mean_interval`). The upper bound is cut at 1, the largest possible alpha.
 
-    Its coverage is simulated in `benchmarks.verdicts`. Where a value that is rarer than one in
-    twenty carries most of the disagreement, 20 items cover less than .93: it may not occur
-    among them at all, and nothing in them tells.
+    `benchmarks.verdicts` simulates the coverage. If a value rarer than one in twenty causes most
+    of the disagreement, intervals from 20 items cover less than .93, because the value may not
+    occur among these items.
     """
     check_level(level)
     check_confidence(confidence)
@@ -120,11 +120,11 @@ def _point(
     )
 
 
-# Gwet's AC1 and AC2: agreement corrected for chance where one value is much more frequent.
+# Gwet's AC1 and AC2: chance-corrected agreement for data with one very frequent value.
 #
-# Alpha and kappa take the frequencies of values for what chance would do, so that raters who agree
-# on 92 % of the items may come out at 0 where nearly all labels are the same (prevalence). AC1 and
-# AC2 do not; read both beside the percent agreement.
+# Alpha and kappa derive chance agreement from the frequencies of values, so raters who agree on
+# 92 % of the items may get 0 if nearly all labels are the same (prevalence). AC1 and AC2 do not;
+# compare both with the percent agreement.
 #
 # Source: Gwet (2008), Computing inter-rater reliability and its variance in the presence of high
 # agreement, British Journal of Mathematical and Statistical Psychology 61, 29-48; weights for
@@ -143,7 +143,7 @@ def gwet_ac(
     *,
     categories: Sequence[float] | FloatArray | None = None,
 ) -> Estimate:
-    """Compute AC1 of nominal ratings, AC2 of ordinal and interval ones.
+    """Compute AC1 for nominal ratings, and AC2 for ordinal and interval ratings.
 
     Parameters
     ----------
@@ -154,14 +154,14 @@ def gwet_ac(
     confidence
         Nominal coverage of the item-jackknife interval.
     categories
-        The whole scale, ascending: values that nobody used count. By default the values used.
+        The whole scale in ascending order, including unused values. Default: the values used.
 
     Raises
     ------
     ValueError
         For the ratio level.
     UnknownCategoryError
-        A value lies outside the scale.
+        If a value lies outside the scale.
     """
     scale = ratings.categories() if categories is None else np.asarray(categories, dtype=float)
     weights = pair_weights(scale, level)
@@ -195,7 +195,7 @@ def gwet_ac(
 
 
 def pair_weights(scale: FloatArray, level: Level) -> FloatArray:
-    """Return how far two values count as agreement, 0 to 1, shape (n_categories, n_categories).
+    """Return the agreement of each pair of values, 0 to 1, shape (n_categories, n_categories).
 
     >>> pair_weights(np.arange(3.0), "ordinal").round(2).tolist()
     [[1.0, 0.67, 0.0], [0.67, 1.0, 0.67], [0.0, 0.67, 1.0]]
@@ -223,16 +223,16 @@ FLEISS_RECIPE = (
 def fleiss_kappa(
     ratings: Ratings, confidence: float = 0.95, *, drop_unequal: bool = False
 ) -> Estimate:
-    """Compute Fleiss' kappa (Fleiss 1971), nominal, for items with equal numbers of ratings.
+    """Compute Fleiss' kappa (Fleiss 1971) for items with equal numbers of nominal ratings.
 
     Parameters
     ----------
     ratings
-        Any raters; which of them rated an item does not matter.
+        Ratings by any raters; it does not matter who rated which item.
     drop_unequal
-        If items differ in their number of ratings there is no kappa, with a reason. With
-        True only the items with the most frequent number of ratings (of two or more; the
-        larger on a draw) are used: `n_pairable_items` counts them, `n_dropped_items` the others.
+        If false, kappa is undefined when items differ in their number of ratings. If true, only
+        the items with the most frequent number of ratings (at least two; the larger number on a
+        tie) are used: `n_pairable_items` counts these items, and `n_dropped_items` the others.
     confidence
         Nominal coverage of the item-jackknife interval.
     """
@@ -269,7 +269,7 @@ def fleiss_kappa(
 
 
 def disagreement(scale: FloatArray, weights: Weights | None) -> FloatArray:
-    """Return the disagreement between every two categories under a weighting, shape (k, k)."""
+    """Return the weighted disagreement of each pair of categories, shape (k, k)."""
     difference = np.abs(np.subtract.outer(scale, scale))
     if weights is None:
         return (difference > 0).astype(np.float64)

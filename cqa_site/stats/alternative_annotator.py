@@ -1,8 +1,8 @@
 """The alternative annotator test: can a judge replace a human annotator?
 
-One human is left out at a time. On each item the judge and that human are scored by how close
-they come to the remaining humans; the judge wins against the human if it comes as close,
-after the human's higher cost is counted as epsilon.
+One human is left out at a time. On each item the judge and that human are scored by how close they
+come to the remaining humans; the judge beats the human if it comes as close, with epsilon as an
+allowance for the human's higher cost.
 
 Source: Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge,
 section 3.
@@ -30,7 +30,7 @@ from cqa_site.stats.verdicts import (
 
 Closeness = Literal["scores", "labels"]
 
-# What the source advises: the dearer the human, the more a judge may fall short of them.
+# Values that the source advises: the more expensive the human, the larger the allowance.
 EPSILON = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
 LEAST_ITEMS = 30
 LEAST_HUMANS = 2
@@ -50,17 +50,17 @@ class AnnotatorTest:
     n_items
         Items rated by this human, the judge and at least one other human.
     judge_advantage, human_advantage
-        Share of items on which the judge (the human) comes at least as close, 0 to 1; ties
-        count for both.
+        Shares of items on which the judge and the human come at least as close as the other, 0 to
+        1; ties count for both.
     p
-        That the human's edge is epsilon or more.
+        p value of the hypothesis that the human's lead is epsilon or more.
     is_beaten
-        Whether `p`, adjusted after Benjamini-Yekutieli, is at most the level.
+        Whether `p`, adjusted by Benjamini-Yekutieli, is at most the level.
     n_clusters, p_closer, p_farther
-        Clusters of these items; that the human's edge is epsilon or more, and that it is epsilon
-        or less, over clusters.
+        Number of clusters of these items, and the p values, over clusters, of the hypotheses that
+        the human's lead is epsilon or more, and epsilon or less.
     reason
-        Why this human was not tested.
+        Reason why this human was not tested.
     """
 
     rater: str
@@ -91,15 +91,16 @@ class AlternativeAnnotator:
     epsilon, level, closeness
         The settings.
     humans
-        One entry for each human, also for those not tested.
+        One entry for each human, including humans who were not tested.
     n_items
         Items rated by the judge and at least two humans.
     n_clusters, p_passed, p_failed
-        Fewest clusters of a tested human. One-sided p values that the judge comes close enough
-        against fewer than half of the tested humans, and that it falls short against half of them
-        or fewer. Not `passed` does not mean failed, which requires a small `p_failed`.
+        Smallest number of clusters of any tested human, and one-sided p values of the hypotheses
+        that the judge comes close enough for fewer than half of the tested humans, and that it
+        falls short for half of them or fewer. A judge that has not passed has failed only if
+        `p_failed` is small.
     caution
-        Limits of a defined outcome, in plain words; else empty.
+        Limits of a defined outcome, in plain words; otherwise empty.
     reason
         Reason for a missing outcome.
     """
@@ -134,44 +135,45 @@ def alternative_annotator_test(
     Parameters
     ----------
     humans
-        Their ratings; gaps are fine.
+        The humans' ratings; gaps are allowed.
     judge
-        The judge's value, indexed by item; missing where unscored.
+        The judge's values, indexed by item; missing for unscored items.
     closeness : {"scores", "labels"}
         Minus the root mean squared difference from the remaining humans, or the share of them
-        with the same value (for values without an order).
+        with the same value (for unordered values).
     epsilon
-        Allowed edge of the human, 0 to 1. 0.2 is the default of the source's code, meant for
-        experts; see `EPSILON` for others.
+        Lead allowed to the human, 0 to 1. The default in the source's code, 0.2, is for experts;
+        see `EPSILON` for other humans.
     level
         False discovery rate of the Benjamini-Yekutieli correction.
     least_items
         Humans with fewer items are not tested: the t test needs about 30.
     clusters
-        Item → cluster, such as its question; by default every item alone. `p_passed` and
-        `p_failed` are over clusters and need `LEAST_CLUSTERS`; all else follows the source.
+        Map of items to clusters, such as questions; by default, each item is its own cluster.
+        `p_passed` and `p_failed` are computed over clusters and need `LEAST_CLUSTERS`; everything
+        else follows the source.
 
     Returns
     -------
     AlternativeAnnotator
-        Undefined with fewer than two humans who can be tested. With two it only says which
-        of them the judge is closer to, which `caution` mentions.
+        Undefined if fewer than two humans can be tested. With two humans, the test only shows
+        which of them the judge is closer to; `caution` then says so.
 
     Raises
     ------
     ValueError
-        Unknown closeness, or epsilon or level out of range.
+        If the closeness is unknown, or epsilon or the level is out of range.
 
     Notes
     -----
-    Per human, ``d = [human at least as close] - [judge at least as close]`` of each item;
-    one-sided t test of ``mean(d) < epsilon``. Without spread the mean decides. Over humans
-    `p_passed` and `p_failed` are partial conjunctions (Benjamini and Heller 2008).
+    For each human and item, ``d = [human at least as close] - [judge at least as close]``; a
+    one-sided t test decides whether ``mean(d) < epsilon``. Without variation, the mean decides.
+    `p_passed` and `p_failed` are partial conjunctions over humans (Benjamini and Heller 2008).
     """
     if closeness not in ("scores", "labels"):
-        raise ValueError(f"closeness is 'scores' or 'labels', not {closeness!r}")
+        raise ValueError(f"closeness must be 'scores' or 'labels', not {closeness!r}")
     if not 0 <= epsilon <= 1 or not 0 < level < 1:
-        raise ValueError("epsilon lies between 0 and 1, and level strictly between them")
+        raise ValueError("epsilon must be between 0 and 1, and level strictly between 0 and 1")
     grid, own, names, items = _grid(humans, judge)
     known = clusters or {}
     codes = pd.factorize(pd.Index([known.get(item, item) for item in items]))[0]
@@ -210,7 +212,7 @@ def alternative_annotator_test(
 
 
 def _grid(humans: Ratings, judge: pd.Series) -> tuple[FloatArray, FloatArray, list[str], pd.Index]:
-    """Return humans' values of the judge's items (NaN for gaps), the judge's, names and items."""
+    """Return both sides' values on the judge's items (NaN for human gaps), names and items."""
     grid = np.full((humans.n_items, humans.n_raters), np.nan)
     grid[humans.item_codes, humans.rater_codes] = humans.values
     values = judge.dropna().astype(float)
@@ -234,7 +236,7 @@ def _left_out(
     usable = ~np.isnan(human) & ~np.isnan(others).all(axis=1)
     n = int(usable.sum())
     if n < max(least_items, 2):
-        reason = f"only {n} answers of the judge and another person, too; {least_items} needed"
+        reason = f"only {n} answers shared with the judge and another person; {least_items} needed"
         return AnnotatorTest(rater=name, n_items=n, reason=reason)
     theirs = _closeness(human[usable], others[usable], closeness)
     ours = _closeness(judge[usable], others[usable], closeness)
@@ -267,7 +269,7 @@ def _closeness(values: FloatArray, others: FloatArray, closeness: Closeness) -> 
 
 
 def _p_below(differences: FloatArray, mark: float) -> float:
-    """Return the one-sided p of the t test that the mean lies below `mark`."""
+    """Return the one-sided p value of the t test that the mean is below `mark`."""
     n = len(differences)
     edge = float(differences.mean()) - mark
     error = float(differences.std(ddof=1)) / n**0.5
@@ -289,7 +291,7 @@ def _corrected(comparisons: list[AnnotatorTest], level: float) -> list[Annotator
 
 def _why_undefined(names: list[str], tested: list[AnnotatorTest], least_items: int) -> str:
     if len(names) < LEAST_HUMANS:
-        return f"the test needs {LEAST_HUMANS} people or more, there is {len(names)}"
+        return f"the test needs {LEAST_HUMANS} people or more, not {len(names)}"
     if len(tested) < LEAST_HUMANS:
         return (
             f"fewer than {LEAST_HUMANS} people scored {least_items} answers that the judge and "
@@ -302,6 +304,6 @@ def _caution(n_humans: int) -> str:
     if n_humans >= ADVISED_HUMANS:
         return ""
     return (
-        "with two people the test only says whether the judge is closer to one of them than "
-        f"the other is; {ADVISED_HUMANS} or more are advised"
+        "with two people, the test only shows whether the judge is closer to one of them than "
+        f"the other person is; {ADVISED_HUMANS} or more people are advised"
     )

@@ -1,4 +1,4 @@
-"""Type names of arrays; importing them loads only numpy, and not pandas as `ratings` does."""
+"""Type aliases for arrays; importing them loads only numpy, while `ratings` also loads pandas."""
 
 from typing import Any
 
@@ -7,5 +7,5 @@ from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
-# Also of single precision, as models return them.
+# Includes single precision, which models return.
 Floats = NDArray[np.floating[Any]]

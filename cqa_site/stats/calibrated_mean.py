@@ -1,8 +1,9 @@
-"""Mean human score, from a judge's scores of all items and human scores of a random sample.
+"""Mean human score, from a judge's scores for all items and human scores for a random sample.
 
-The judge's mean is corrected by how much people differ from it where both scored. Whatever the
-judge's error, the interval holds if the labelled items were drawn with known probabilities; an
-uninformative judge only makes it as wide as an interval from people alone.
+The judge's mean is corrected by the difference between human and judge scores on the items that
+have both. Whatever the judge's error, the interval is valid if the labelled items were drawn with
+known probabilities; with an uninformative judge, it is merely as wide as an interval from human
+scores alone.
 
 Source: Angelopoulos, Duchi and Zrnic (2023), PPI++: Efficient Prediction-Powered Inference,
 section 2 and the power tuning of section 6; weights as in survey sampling (Horvitz and
@@ -26,9 +27,9 @@ from cqa_site.stats.intervals import reaches
 LEAST_LABELLED = 10
 NO_PROBABILITIES = (
     "the labelled items were not drawn with known probabilities, so the judge's error on them "
-    "says nothing certain about the others"
+    "does not reliably show its error on the others"
 )
-TOO_FEW_LABELLED = f"fewer than {LEAST_LABELLED} items carry a human score"
+TOO_FEW_LABELLED = f"fewer than {LEAST_LABELLED} items have a human score"
 TOO_FEW_OTHERS = "fewer than 2 items lack a human score; take the plain mean of the human scores"
 Recipe = Literal["corrected", "published"]
 INTERVALS = {
@@ -44,16 +45,17 @@ class CalibratedMean:
     Attributes
     ----------
     estimate
-        The calibrated mean; ``n_pairable_items`` have both scores.
+        The calibrated mean; ``n_pairable_items`` counts the items with both scores.
     human_only
-        Weighted mean of the human scores alone, to see what the judge adds.
+        Weighted mean of the human scores alone, to show the judge's contribution.
     judge_mean
-        Plain mean of the judge on all items; None without any.
+        Unweighted mean of the judge's scores on all items; None without scores.
     tuning
-        Lambda, how much of the judge is used: 0 nothing, 1 all.
+        Lambda, the weight of the judge, from 0 (not used) to 1 (fully used).
     labels_to_halve
-        How many of the other items people would have to score for an interval half as wide;
-        None if scoring all of them would not do, and with clusters, where it also matters which.
+        Number of the other items that people would have to score for an interval half as wide.
+        None if scoring all of them would not be enough, and with clusters, because the choice of
+        items then matters, too.
     """
 
     estimate: Estimate
@@ -72,67 +74,70 @@ def calibrated_mean(
     recipe: Recipe = "corrected",
     confidence: float = 0.95,
 ) -> CalibratedMean:
-    """Compute the prediction-powered mean with tuned lambda.
+    """Compute the prediction-powered mean with a tuned lambda.
 
     Parameters
     ----------
     judge : length n
-        The judge's score of every item; items it left unscored (NaN) are dropped and counted.
+        The judge's scores for all items; unscored items (NaN) are dropped and counted.
         Items are independent units unless ``clusters`` groups them.
     human : length n
-        Human score where the item was drawn for labelling, else NaN.
+        Human scores for the items drawn for labelling, otherwise NaN.
     probabilities
-        Probability with which each item was drawn: one number, or one for each item,
-        strictly between 0 and 1.
+        Probability that each item is drawn, strictly between 0 and 1: one number for all items, or
+        one for each item.
     clusters : length n, optional
-        What items share, for example the question of an answer: the interval is then about as wide
-        as one from as many independent clusters. Every item counts the same, so a cluster counts
-        by its size. At least `LEAST_LABELLED` clusters have to hold a labelled item.
+        Group of each item, for example the question of an answer; the interval is then about as
+        wide as an interval from that many independent clusters. Every item has the same weight, so
+        the weight of a cluster is its size. At least `LEAST_LABELLED` clusters must contain a
+        labelled item.
     recipe : {"corrected", "published"}
-        How the interval is made, see the notes.
+        Method for the interval; see the notes.
     confidence
         Nominal coverage.
 
     Returns
     -------
     CalibratedMean
-        Undefined below `LEAST_LABELLED` labelled items, or with nothing left unlabelled.
+        Undefined with fewer than `LEAST_LABELLED` labelled items, or without unlabelled items.
 
     Raises
     ------
     ValueError
-        No probabilities, probabilities out of range, different lengths, or unknown recipe.
+        If probabilities are missing or out of range, lengths differ, or the recipe is unknown.
 
     Notes
     -----
-    ``mean(w y) + lambda (mean(v f') - mean(w f))`` with y and f the human's and the judge's
-    scores of labelled items and f' the judge's of the others. Weights ``w = 1 / p`` and
-    ``v = 1 / (1 - p)``, scaled to mean 1, make either part stand for all items.
-    ``lambda = cov(w y, w f) / ((1 + n/N) var(f, f'))``, cut to 0..1; 0 for a constant judge.
-    Variance: ``lambda² var(v f') / N + var(w (y - lambda f)) / n``, where each score is taken
-    from its weighted mean, because weights scaled by their own sum make the mean a ratio.
+    ``mean(w y) + lambda (mean(v f') - mean(w f))`` where y and f are the human and judge scores
+    for labelled items, and f' the judge scores for the others. With the weights ``w = 1 / p`` and
+    ``v = 1 / (1 - p)``, scaled to mean 1, each part represents all items.
+    ``lambda = cov(w y, w f) / ((1 + n/N) var(f, f'))``, clipped to 0..1; 0 for a constant judge.
+    Variance: ``lambda² var(v f') / N + var(w (y - lambda f)) / n``, where scores are deviations
+    from their weighted mean, because weights scaled by their sum make the mean a ratio.
 
-    The published recipe divides by n and takes normal quantiles; with equal probabilities it
-    is ppi-python 0.2.3 within 1e-9 (20 random draws). That package does not centre weighted
-    scores: its intervals then held the truth in .926 to .9995 of simulated draws. The corrected
-    recipe divides by n - 2 (lambda is estimated as well), takes t quantiles with as many degrees
-    of freedom, n being the effective number ``sum(w)² / sum(w²)`` there, and goes further to the
-    side to which what single items add is skewed (`cqa_site.stats.intervals`).
+    The published recipe divides by n and uses normal quantiles; with equal probabilities it agrees
+    with ppi-python 0.2.3 within 1e-9 (20 random draws). That package does not centre weighted
+    scores, so its intervals for weighted scores contained the truth in .926 to .9995 of simulated
+    draws. The corrected recipe divides by n - 2, because lambda is estimated as well, and uses t
+    quantiles with n - 2 degrees of freedom, where n is the effective number
+    ``sum(w)² / sum(w²)``. It also extends the interval towards the side to which the
+    contributions of single items are skewed (`cqa_site.stats.intervals`).
 
-    `python -m benchmarks.verdicts --only calibrated` says how often the interval contains the
-    truth, from `LEAST_LABELLED` labels on. Where probabilities differ fourfold and there are 15
-    labels, read intervals as too narrow (.92).
+    `python -m benchmarks.verdicts --only calibrated` reports how often the interval contains the
+    truth with at least `LEAST_LABELLED` labels. With 15 labels and probabilities that differ
+    fourfold, intervals are too narrow (.92).
 
-    With clusters the variance is the sum over clusters of the squared sum of what their items add
-    to the mean, labelled or not; with clusters of one item it is the same as without.
+    With clusters, the variance is the sum over clusters of the squared sum of their items'
+    contributions to the mean, labelled or not; with one item per cluster, it is the same as
+    without clusters.
     """
     check_confidence(confidence)
     if recipe not in INTERVALS:
-        raise ValueError(f"a recipe is one of {', '.join(INTERVALS)}, not {recipe!r}")
+        raise ValueError(f"the recipe must be one of {', '.join(INTERVALS)}, not {recipe!r}")
     scores, labels, chance = _read(judge, human, probabilities)
     shared = None if clusters is None else np.asarray(clusters)
     if shared is not None and shared.shape != scores.shape:
-        raise ValueError("clusters have one entry for each item")
+        raise ValueError("clusters must have one entry for each item")
     known = ~np.isnan(scores)
     n_dropped = int((~known).sum())
     scores, labels, chance = scores[known], labels[known], chance[known]
@@ -176,7 +181,7 @@ def calibrated_mean(
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """Weighted scores of labelled items (y, f) and of the others (rest), and raw ones to tune."""
+    """Weighted scores of labelled items (y, f) and others (rest), and raw scores for tuning."""
 
     y: FloatArray
     f: FloatArray
@@ -260,10 +265,10 @@ class _Parts:
         return np.asarray(added, dtype=np.float64)
 
     def labels_to_halve(self, tuning: float) -> int | None:
-        """Return the fewest further labels that halve the standard error, lambda tuned again.
+        """Return the number of further labels that halves the standard error, with lambda retuned.
 
-        With the best lambda the variance is ``unexplained / n + explained / (n + N)``: what
-        the judge explains is known from all items, the rest from the labelled ones.
+        With the best lambda, the variance is ``unexplained / n + explained / (n + N)``: the part
+        that the judge explains is known from all items, the rest only from labelled items.
         """
         n, others = len(self.y), len(self.rest)
         explained = (tuning * (1 + n / others)) ** 2 * self._variances(1.0)[0]
@@ -294,12 +299,12 @@ def _read(
         raise ValueError(NO_PROBABILITIES)
     scores, labels = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
     if scores.shape != labels.shape or scores.ndim != 1:
-        raise ValueError("judge and human have one score, or a gap, for each item")
+        raise ValueError("judge and human must have one score or gap for each item")
     chance = np.asarray(probabilities, dtype=float)
     if chance.ndim and chance.shape != scores.shape:
-        raise ValueError("probabilities are one number, or one for each item")
+        raise ValueError("probabilities must be one number, or one for each item")
     if not ((chance > 0) & (chance < 1)).all():
-        raise ValueError("an inclusion probability lies strictly between 0 and 1")
+        raise ValueError("an inclusion probability must be strictly between 0 and 1")
     return scores, labels, np.broadcast_to(chance, scores.shape)
 
 

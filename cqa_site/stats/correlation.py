@@ -20,44 +20,44 @@ from cqa_site.stats.intervals import (
     too_few,
 )
 
-# Correlations of weighted pairs, many weightings at once: what resampling needs.
+# Correlations of weighted pairs for many sets of weights at once, as resampling needs.
 #
 # Notation: x and y hold n paired values and w their weights. A resample of units is a row of
-# whole-number weights, so one call answers a whole block of resamples. Weighting a pair k times
-# gives exactly what repeating it k times would give, ranks and ties included.
+# whole-number weights, so one call handles a whole block of resamples. Giving a pair the weight k
+# has exactly the same effect as repeating it k times, including ranks and ties.
 #
 # Sources: Kendall, Rank Correlation Methods (tau-b); Spearman's rho is Pearson's r of mid-ranks.
 
 Correlation = Literal["pearson", "spearman", "kendall"]
 CORRELATIONS: tuple[str, ...] = get_args(Correlation)
 
-# Below this share of the largest square a variance is rounding error.
+# A variance below this share of the largest square is a rounding error.
 _NO_SPREAD = 1e-22
 
 
 def check_correlation(kind: str) -> None:
     """Raise ValueError for an unknown correlation."""
     if kind not in CORRELATIONS:
-        raise ValueError(f"a correlation is one of {', '.join(CORRELATIONS)}, not {kind!r}")
+        raise ValueError(f"kind must be one of {', '.join(CORRELATIONS)}, not {kind!r}")
 
 
 def weighted_correlations(
     kind: Correlation, x: FloatArray, y: FloatArray, weights: FloatArray
 ) -> FloatArray:
-    """Compute the correlation under each row of weights.
+    """Compute the correlation for each row of weights.
 
     Parameters
     ----------
     kind : {"pearson", "spearman", "kendall"}
         Kendall is tau-b and takes n² steps for each row.
     x, y : shape (n,) or (n_rows, n)
-        The same pairs for every row, or pairs of its own for each.
+        The same pairs for every row, or separate pairs for each row.
     weights : shape (n_rows, n)
         Zero or more.
 
     Returns
     -------
-    shape (n_rows,), -1 to 1; NaN where x or y does not vary among the pairs that weigh.
+    shape (n_rows,), -1 to 1; NaN where x or y does not vary among pairs of positive weight.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def weighted_correlations(
 
 
 def weighted_mid_ranks(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the mean rank (from 0) of each value among the weighted ones, shape of `weights`.
+    """Return the mean rank (from 0) of each weighted value, in the shape of `weights`.
 
     Equal values share the middle of the ranks they cover: ``weight below + own weight / 2``.
     """
@@ -89,7 +89,7 @@ def weighted_mid_ranks(values: FloatArray, weights: FloatArray) -> FloatArray:
     upto = np.cumsum(sorted_weights, axis=1)
     edge = np.ones((len(rows), 1), dtype=bool)
     differs = np.diff(ordered, axis=1) != 0
-    # Cumulated weights never fall, so running extremes carry the edge of a tie over all of it.
+    # Cumulative weights never decrease, so running extremes spread the edge of a tie over it.
     starts = np.where(np.hstack([edge, differs]), upto - sorted_weights, 0.0)
     ends = np.where(np.hstack([differs, edge]), upto, np.inf)
     low = np.maximum.accumulate(starts, axis=1)
@@ -101,7 +101,7 @@ def weighted_mid_ranks(values: FloatArray, weights: FloatArray) -> FloatArray:
 
 def _pearson(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
     total = weights.sum(axis=1, keepdims=True)
-    total[total == 0] = 1.0  # nothing weighs: no spread either
+    total[total == 0] = 1.0  # all weights are 0, so there is no spread
     dx, dy = (scores - (weights * scores).sum(axis=1, keepdims=True) / total for scores in (x, y))
     xx, yy, xy = ((weights * product).sum(axis=1) for product in (dx * dx, dy * dy, dx * dy))
     spread = [
@@ -127,8 +127,8 @@ def _ratio(top: FloatArray, squared: FloatArray, defined: NDArray[np.bool_]) -> 
 
 # Pairs of two raters' values, and their correlation.
 #
-# A correlation says whether two raters order the answers alike, not whether they give the same
-# scores: put the bias beside it (`bland_altman`).
+# A correlation shows whether two raters order the answers alike, not whether they give the same
+# scores, so report it together with the bias (`bland_altman`).
 
 TOO_FEW_PAIRS = "fewer than 3 pairs of values, too few for a correlation"
 NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
@@ -147,7 +147,7 @@ class ValuePairs:
     codes : shape (n,)
         Cluster of each pair, 0 to n_clusters - 1.
     n_clusters, n_dropped
-        Clusters with a pair; pairs handed in that lack one of the values.
+        Number of clusters with a pair, and of input pairs that lack a value.
     """
 
     x: FloatArray
@@ -165,12 +165,12 @@ class ValuePairs:
         Raises
         ------
         ValueError
-            The lengths differ, or a value is infinite.
+            If the lengths differ or a value is infinite.
         """
         first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
         names = range(len(first)) if clusters is None else clusters
         if not len(first) == len(second) == len(names):
-            raise ValueError("paired values and their clusters have the same length")
+            raise ValueError("paired values and their clusters must have the same length")
         if np.isinf(first).any() or np.isinf(second).any():
             raise ValueError("a paired value is infinite")
         both = ~(np.isnan(first) | np.isnan(second))
@@ -195,7 +195,7 @@ def correlation(
 ) -> float | None:
     """Compute the correlation of paired values.
 
-    None for fewer than 3 pairs or a constant side.
+    Returns None for fewer than 3 pairs, or if one side is constant.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def correlation(
     Raises
     ------
     ValueError
-        Unknown kind, different lengths, infinite values.
+        If the kind is unknown, the lengths differ, or a value is infinite.
 
     Examples
     --------
@@ -222,16 +222,16 @@ def correlation(
 
 
 def in_chunks(statistic: Any, weights: FloatArray, cells_per_row: int) -> FloatArray:
-    """Apply `statistic` to blocks of rows of `weights`, so that no block needs much memory."""
+    """Apply `statistic` to blocks of rows of `weights` to limit memory use."""
     rows = max(1, _CHUNK_CELLS // max(cells_per_row, 1))
     blocks = [weights[start : start + rows] for start in range(0, len(weights), rows)]
     return np.concatenate([statistic(block) for block in blocks])
 
 
-# How far two raters' scores lie apart, and whether that depends on the score.
+# Difference between two raters' scores, and whether it depends on the score.
 #
-# A correlation near 1 still allows one rater to give four points more throughout; the mean
-# difference and its spread say so in points.
+# Even with a correlation near 1, one rater may always give four points more; the mean difference
+# and its spread show this in points.
 
 # 95 % of normal differences lie within this many standard deviations.
 REACH = 1.96
@@ -255,10 +255,10 @@ class BlandAltman:
     lower, upper
         Limits of agreement: about 95 % of differences lie between them if they are normal.
     slope
-        Points of difference for each point of the mean: off zero where the bias grows with
-        the score, or where one rater spreads the scores wider than the other.
+        Change in the difference for each point of the mean: not zero if the bias grows with the
+        score, or if one rater spreads the scores more widely than the other.
     means, differences : shape (n,)
-        The points of the plot, in the order handed in without incomplete pairs.
+        The points of the plot in input order, without incomplete pairs.
     """
 
     bias: Estimate
@@ -283,15 +283,16 @@ def bland_altman(
     x, y : length n
         Two raters' values of the same items, on one scale; incomplete pairs are dropped.
     clusters : length n
-        What the intervals leave out in turn, such as the question; by default every item.
+        Units that the intervals leave out in turn, such as questions; by default, items.
     confidence
         Nominal coverage of the intervals.
 
     Returns
     -------
     BlandAltman
-        The bias needs one pair, the limits two, the slope three pairs whose means differ; an
-        interval needs differences that vary, of 10 clusters for the bias and 20 for the others.
+        The bias needs one pair, the limits need two, and the slope needs three pairs whose means
+        differ. An interval needs differences that vary, from 10 clusters for the bias and from 20
+        for the others.
 
     Notes
     -----
@@ -358,7 +359,7 @@ def _why_undefined(name: str) -> str:
 
 
 def _moments(values: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return weighted mean and sd (ddof 1) of `values` per row; sd is NaN below a weight of 2."""
+    """Return the weighted mean and sd (ddof 1) of `values` per row; sd is NaN for one value."""
     total = weights.sum(axis=1)
     mean = weights @ values / total
     squares = (weights * (values - mean[:, None]) ** 2).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Alpha between one rater and many, and baselines from shuffled sheets."""
+"""Alpha between a group and one other rater, and baselines from shuffled score sheets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from cqa_site.stats.ratings import (
     distinct_rows,
 )
 
-# Agreement between many raters and one other, as Krippendorff's alpha over mixed pairs only.
+# Agreement between a group and one other rater: Krippendorff's alpha over mixed pairs only.
 
 RECIPE = (
     "1 - observed / expected disagreement over all pairs of one rating of the group and the "
@@ -52,28 +52,30 @@ def cross_alpha(
 ) -> Estimate:
     """Compute alpha between a group of raters and one rater outside it.
 
-    The figure for "does the judge agree with people as people agree with each other": compare it
-    with `krippendorff_alpha` of the group.
+    To find out whether a judge agrees with people as much as people agree with each other, compare
+    it with `krippendorff_alpha` of the group.
 
     Parameters
     ----------
     ratings
-        The group; several ratings of an item and gaps are fine. Every rating counts once.
+        The group's ratings; several ratings per item and gaps are allowed. Every rating counts
+        once.
     other
-        The other rater's values, indexed by item; items only one side rated do not count.
+        The other rater's values, indexed by item; items that only one side rated do not count.
     level : {"nominal", "ordinal", "interval", "ratio"}
         Level of measurement.
     confidence
         Nominal coverage of the interval.
     clusters
-        Item → cluster that the interval leaves out as one; by default every item alone.
+        Map of items to clusters, which the interval leaves out in turn; by default, each item is
+        its own cluster.
 
     Returns
     -------
     Estimate
-        ``n_values`` counts the group's ratings that met one of the other rater;
-        ``n_pairable_items`` the items both sides rated. Without value: nothing in common, or
-        one value only. With one rating per item it equals `krippendorff_alpha` of the two.
+        ``n_values`` counts the group's ratings of items that the other rater rated, too;
+        ``n_pairable_items`` counts those items. Undefined if there are none, or if only one value
+        was used. With one rating per item it equals `krippendorff_alpha` of the two sides.
 
     Notes
     -----
@@ -124,12 +126,12 @@ def alpha_interval(
     least: int = LEAST_RATED,
     unit: str = "items",
 ) -> Interval:
-    """Return the interval of an alpha below 1; parameters and errors as `jackknife_t_interval`.
+    """Return the interval of an alpha below 1; parameters and errors as in `jackknife_t_interval`.
 
     Notes
     -----
-    It reaches as far as that of alpha and that of the logarithm of 1 - alpha, a ratio of two
-    disagreements; of skewed values each alone covers .90 to .92 at nominal .95.
+    It spans the interval of alpha and the interval of the logarithm of 1 - alpha, a ratio of two
+    disagreements; for skewed values, either alone covers .90 to .92 at nominal .95.
     """
     plain = jackknife_t_interval(value, left_out, multiplicity, confidence, least=least, unit=unit)
     rest = np.log(np.maximum(1 - np.append(left_out, value), 1e-12))
@@ -143,27 +145,27 @@ def alpha_difference(
 ) -> Estimate:
     """Compute a group's alpha with another rater minus its own alpha, on the same items.
 
-    Overlap of two separate intervals does not answer that: they are based on different items, and
+    Comparing two separate intervals is not enough, because they are based on different items and
     neither is an interval of the difference.
 
     Parameters
     ----------
     ratings, other, level, confidence
-        As `cross_alpha`.
+        As in `cross_alpha`.
 
     Returns
     -------
     Estimate
-        `cross_alpha` minus alpha of the group, -2 to 2; above 0 the other rater agrees more.
-        ``n_pairable_items`` are the items that carry both. The interval leaves out one item from
-        both at once, so that the difficulty of an item for everybody cancels out.
+        `cross_alpha` minus alpha of the group, -2 to 2; above 0, the other rater agrees more.
+        ``n_pairable_items`` counts the items used for both. The interval leaves out one item from
+        both at once, so that an item's difficulty for all raters cancels out.
 
     Notes
     -----
     Both alphas are computed from coincidences as in Krippendorff (2011).
 
-    Simulated coverage at nominal .95, labels 0-3, three raters and one that is like them (1,000
-    replicates, see tests/stats/test_alphas.py): .949 for 40 items, .942 for 150.
+    For labels 0-3, three raters and a fourth rater like them, the simulated coverage at nominal
+    .95 is .949 for 40 items and .942 for 150 (1,000 replicates, see tests/stats/test_alphas.py).
     """
     check_level(level)
     check_confidence(confidence)
@@ -191,7 +193,7 @@ def alpha_difference(
     value = _difference(level, totals, scale)
     if np.isnan(value):
         return Estimate(value=None, reason=ONE_VALUE, **about)
-    # Rounded: shares of pairs do not cancel to the last digit, and a value nobody gave is none.
+    # Rounded, because shares of pairs do not cancel exactly, and an unused value must count 0.
     left_out = np.array(
         [
             _difference(level, [np.round(totals[at] - kind[at], 9) for at in (0, 1)], scale)
@@ -224,14 +226,14 @@ def _coincidences(counts: IntArray, own: IntArray) -> FloatArray:
 
 
 def _shared(ratings: Ratings, other: pd.Series) -> tuple[IntArray, IntArray, FloatArray, pd.Index]:
-    """Return the group's counts on shared items, indices of the other's values, scale, items."""
+    """Return the group's counts on shared items, the other's value indices, scale and items."""
     values = other.dropna().astype(float)
     place = pd.Index(values.index).get_indexer(ratings.items)
     both = place >= 0
     theirs = values.to_numpy()[place[both]]
     scale = np.union1d(ratings.categories(), theirs)
     counts = ratings.counts(scale)[both]
-    # Values met on shared items only: elsewhere they say nothing about this pair.
+    # Only values on shared items: other values say nothing about this pair.
     used = counts.any(axis=0) | np.isin(scale, theirs)
     scale = scale[used]
     places = np.asarray(np.searchsorted(scale, theirs), dtype=np.int64)
@@ -265,15 +267,16 @@ def _alpha(level: Level, coincidences: FloatArray, scale: FloatArray) -> float:
     return 1 - (float(left.sum()) - 1) * float((table * distance).sum()) / expected
 
 
-# What a statistic of two raters comes to when their score sheets are dealt at random.
+# Values of a statistic of two raters whose score sheets are shuffled.
 #
-# Concatenating criteria of different ranges makes even unrelated sheets agree: everyone gives
-# more points where more points can be had. The shuffled figure says how much of a value is that.
+# Concatenated criteria with different ranges make even unrelated sheets agree, because everyone
+# gives more points where more points are possible. The shuffled figure shows the size of this
+# effect.
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledStatistic:
-    """A statistic over shuffled sheets, beside its observed value.
+    """A statistic over shuffled sheets, with its observed value.
 
     Attributes
     ----------
@@ -282,9 +285,10 @@ class ShuffledStatistic:
     mean, sd
         Mean and sample sd (ddof 1) of the shuffled values; None if undefined.
     n_repeats, n_undefined, seed
-        Shuffles made; those without a value, which do not count; seed of the generator.
+        Number of shuffles, and of shuffles without a value, which do not count; seed of the
+        generator.
     reason
-        Why a figure is None.
+        Reason for a missing figure.
     """
 
     observed: float | None
@@ -304,12 +308,12 @@ def shuffled_baseline(
     n_repeats: int = 100,
     seed: int = 0,
 ) -> ShuffledStatistic:
-    """Recompute a statistic with the second rater's whole sheets permuted among the items.
+    """Recompute a statistic with the second rater's sheets permuted among the items.
 
     Parameters
     ----------
     statistic
-        Of the two raters' sheets; NaN where undefined.
+        Function of the two raters' sheets; returns NaN where undefined.
     a, b : shape (n_items, n_criteria) or (n_items,)
         Row i of both belongs to item i. A sheet stays whole: only its item changes.
     n_repeats, seed
@@ -318,7 +322,7 @@ def shuffled_baseline(
     Raises
     ------
     ValueError
-        If the numbers of items differ, or there is no repeat.
+        If the numbers of items differ, or `n_repeats` is below 1.
 
     Examples
     --------
@@ -328,9 +332,9 @@ def shuffled_baseline(
     (1.0, True)
     """
     if len(a) != len(b):
-        raise ValueError("the two raters have sheets of the same items")
+        raise ValueError("the two raters must have sheets for the same items")
     if n_repeats < 1:
-        raise ValueError("a baseline needs one repeat or more")
+        raise ValueError("a baseline needs at least one repeat")
     observed = float(statistic(a, b))
     generator = np.random.default_rng(seed)
     values = np.array([statistic(a, b[generator.permutation(len(b))]) for _ in range(n_repeats)])
@@ -353,20 +357,21 @@ def shuffled_baseline(
 
 
 def concatenated_alpha(a: FloatArray, b: FloatArray, level: Level = "interval") -> float:
-    """Compute Krippendorff's alpha of two raters with every cell of their sheets as an item.
+    """Compute Krippendorff's alpha of two raters, with each cell of their sheets as an item.
 
     Parameters
     ----------
     a, b : same shape
-        Cells one of them left empty (NaN) do not count.
+        Cells that either rater left empty (NaN) do not count.
     level : {"nominal", "ordinal", "interval", "ratio"}
         Level of measurement.
 
     Returns
     -------
     float
-        NaN without a shared cell or with one value only. Equal to `krippendorff_alpha` of the same
-        cells, without its interval: criteria of one sheet are not independent items.
+        NaN without shared cells or with only one value. Equals `krippendorff_alpha` of the same
+        cells, but without an interval, because the criteria of one sheet are not independent
+        items.
     """
     check_level(level)
     both = ~(np.isnan(a) | np.isnan(b))

@@ -1,4 +1,4 @@
-"""Disagreement by item and label, confusion, and the majority of votes."""
+"""Disagreement by item and label, confusion matrices, and majority labels."""
 
 from __future__ import annotations
 
@@ -42,10 +42,11 @@ INTERVAL = "t over items, corrected for skewness"
 def percent_agreement(ratings: Ratings, confidence: float = 0.95) -> Estimate:
     """Compute the mean over items of the share of agreeing pairs, from 0 to 1.
 
-    Each item counts once however many ratings it has. The interval is that of a mean over
+    Each item counts once however many ratings it has. The interval is the interval of a mean over
     items.
-    Undefined without ratings, with one rater, or when no item was rated twice; defined,
-    unlike the chance-corrected statistics, when only one value was used.
+
+    Undefined without ratings, with one rater, or if no item was rated twice. Unlike the
+    chance-corrected statistics, it is defined if only one value was used.
     """
     counts, _ = pairable_counts(ratings.counts(), ratings.categories())
     about: dict[str, Any] = {
@@ -81,7 +82,7 @@ def _why_no_pairs(ratings: Ratings) -> str:
     return ONE_RATER if ratings.n_raters < 2 else NO_OVERLAP
 
 
-# Which values meet: between two groups of raters, and within the items of one group.
+# Pairs of values between two groups of raters, and within the items of one group.
 
 Scale = Sequence[float] | FloatArray | None
 
@@ -89,13 +90,13 @@ Scale = Sequence[float] | FloatArray | None
 def confusion(
     a: Ratings | pd.Series, b: Ratings | pd.Series, categories: Scale = None
 ) -> pd.DataFrame:
-    """Count pairs of values, one from each side, on the items both sides rated.
+    """Count pairs of values, one from each side, on the items that both sides rated.
 
     Parameters
     ----------
     a, b
-        Ratings, or one rater's values as a Series indexed by item. With several ratings of
-        an item on a side every pair counts.
+        Ratings, or one rater's values as a Series indexed by item. If a side has several ratings
+        of an item, every pair counts.
     categories
         The scale in ascending order; by default the values used on either side.
 
@@ -121,8 +122,8 @@ def confusion(
 def coincidences(ratings: Ratings, categories: Scale = None) -> pd.DataFrame:
     """Return Krippendorff's coincidence matrix: ordered pairs of values within items.
 
-    An item with n ratings adds n in all (each pair weighs 1 / (n - 1)), so the margins count
-    the pairable values. Symmetric; the diagonal is agreement.
+    An item with n ratings adds n in total (each pair has the weight 1 / (n - 1)), so the margins
+    count the pairable values. The matrix is symmetric; its diagonal is agreement.
     """
     scale = ratings.categories() if categories is None else np.asarray(categories, dtype=float)
     counts, used = pairable_counts(ratings.counts(scale), scale)
@@ -139,13 +140,13 @@ def per_item_disagreement(ratings: Ratings, level: Level) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame indexed by item, the most disputed first (ties in the order of the items)
+    DataFrame indexed by item, most disputed first (ties in the order of the items)
         n : ratings of the item, at least 2
         spread : largest minus smallest value
         mean_distance : mean over its pairs of the squared difference at `level`
             (nominal: 0 or 1; ordinal: in squared ranks of the pooled ratings)
         relative : `mean_distance` divided by that of two ratings drawn at random from the
-            pooled ones, so 1 is chance; missing when only one value was used
+            pooled ones, so 1 is chance; missing if only one value was used
 
     Notes
     -----
@@ -183,13 +184,14 @@ def per_label_agreement(ratings: Ratings) -> pd.DataFrame:
     -------
     DataFrame indexed by value
         n_values : pairable ratings with this value
-        agreement : share of their pairs (each item weighing as in alpha) with the same value;
+        agreement : share of their pairs (with items weighted as in alpha) with the same value;
             missing if the value occurs on unpairable items only
-        chance : that share if the ratings were dealt at random
+        chance : the same share if the ratings were assigned at random
 
     Notes
     -----
-    Cicchetti and Feinstein (1990) for two raters, 2a / (2a + b + c); here for any number.
+    Cicchetti and Feinstein (1990) for two raters, 2a / (2a + b + c); here for any number of
+    raters.
     """
     scale = ratings.categories()
     counts, used = pairable_counts(ratings.counts(scale), scale)
@@ -214,7 +216,7 @@ def majority(ratings: Ratings, tie: Tie = "higher") -> pd.DataFrame:
     Parameters
     ----------
     ratings
-        One item is one row of the answer.
+        Ratings; each item becomes one row of the result.
     tie : {"higher", "lower"}
         Which of several equally frequent values becomes the label.
 
@@ -225,7 +227,7 @@ def majority(ratings: Ratings, tie: Tie = "higher") -> pd.DataFrame:
         n : ratings of the item
         votes : ratings equal to the label
         share : votes / n
-        tied : whether another value is as frequent
+        tied : whether another value is equally frequent
         spread : largest minus smallest value
 
     Raises
@@ -234,7 +236,7 @@ def majority(ratings: Ratings, tie: Tie = "higher") -> pd.DataFrame:
         For an unknown `tie`.
     """
     if tie not in ("higher", "lower"):
-        raise ValueError("a tie goes to the 'higher' or the 'lower' value")
+        raise ValueError("tie must be 'higher' or 'lower'")
     scale = ratings.categories()
     counts = ratings.counts(scale)
     votes = counts.max(axis=1, initial=0)
@@ -277,7 +279,7 @@ def _last(flags: NDArray[np.bool_]) -> IntArray:
     return np.asarray(flags.shape[1] - 1 - _first(flags[:, ::-1]))
 
 
-# What the majority would have been if one more rater had taken the place of one vote.
+# Majority labels if another rater replaced one of the votes.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,12 +289,12 @@ class Replacement:
     Attributes
     ----------
     n_items
-        Items with votes and a value of the other rater.
+        Number of items with votes and a value from the other rater.
     changed
-        Share of items whose majority label becomes another one, 0 to 1, with its exact binomial
+        Share of items whose majority label changes, 0 to 1, with its exact binomial
         interval.
     raised, lowered
-        Shares whose label goes up and down.
+        Shares of items whose label goes up or down.
     tied_before, tied_after
         Shares of items with a tie.
     """
@@ -319,8 +321,8 @@ def replace_one_vote(ratings: Ratings, other: pd.Series, confidence: float = 0.9
 
     Notes
     -----
-    Every vote of an item is as likely to be the one that is replaced; the shares are means
-    over items of means over votes, so they need no random draw.
+    Each vote of an item is equally likely to be replaced; the shares are means over items of means
+    over votes, so no random draw is needed.
     """
     values = other.dropna().astype(float)
     place = pd.Index(values.index).get_indexer(ratings.items)
@@ -370,7 +372,7 @@ def _majority(counts: IntArray) -> tuple[int, bool]:
 
 
 def _with_interval(share: float, n: int, confidence: float) -> Bounded:
-    """Return a share of partly counted items; if anything, its exact interval is too wide."""
+    """Return a share of partly counted items with an exact interval (if anything, too wide)."""
     if n < LEAST_RATED:
         return Bounded(value=share, reason=too_few(LEAST_RATED, "items"))
     ends = (

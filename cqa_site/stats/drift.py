@@ -1,4 +1,4 @@
-"""An accuracy below a mark at any look, and a fall in it while a rater works (CUSUM)."""
+"""Tests for a rater's accuracy below a mark at any look, and for a fall during work (CUSUM)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.verdicts import LEVEL
 
-# Answers between two false alarms, on average, of a rater with the usual accuracy.
+# Average number of answers between two false alarms for a rater with the usual accuracy.
 RUN_LENGTH = 1_000
 
 
@@ -21,7 +21,7 @@ RUN_LENGTH = 1_000
 class AccuracyChart:
     """A one-sided CUSUM chart of right and wrong answers.
 
-    Every right answer lowers the sum by 1, never below 0; every wrong one raises it by
+    Every right answer lowers the sum by 1, but never below 0; every wrong answer raises it by
     ``rise``. The sum signals a fall when it reaches ``limit``.
 
     Attributes
@@ -30,11 +30,12 @@ class AccuracyChart:
         Shares of right answers before and after the fall that the chart is tuned to find;
         0 < fallen < usual < 1.
     rise
-        Points for a wrong answer: with one point for a right one, the log-likelihood ratio of
-        the two accuracies, rounded to whole numbers so that run lengths can be computed exactly.
+        Points for a wrong answer. With one point for a right answer, this is the log-likelihood
+        ratio of the two accuracies, rounded to whole numbers so that run lengths can be computed
+        exactly.
     limit
-        The smallest sum at which somebody with the usual accuracy has on average at least
-        `RUN_LENGTH` answers before a false alarm.
+        The smallest limit at which a rater with the usual accuracy gives at least `RUN_LENGTH`
+        answers on average before a false alarm.
 
     References
     ----------
@@ -48,7 +49,7 @@ class AccuracyChart:
     limit: int
 
     def sums(self, answers: Sequence[bool]) -> list[int]:
-        """Return the sum after each answer; True is right."""
+        """Return the sum after each answer; True means right."""
         sums, last = [], 0
         for is_right in answers:
             last = max(0, last - 1) if is_right else last + self.rise
@@ -64,8 +65,8 @@ class AccuracyChart:
     def signal_share(self, accuracy: float, answers: int, *, before: int = 0) -> float:
         """Return the share of raters who get a signal within a number of answers.
 
-        ``accuracy`` holds during these answers. ``before`` counts earlier answers at the usual
-        accuracy, without a signal.
+        ``accuracy`` applies to these answers. ``before`` is the number of earlier answers at the
+        usual accuracy without a signal.
         """
         start = np.zeros(self.limit)
         start[0] = 1
@@ -74,7 +75,7 @@ class AccuracyChart:
         return float(1 - _walk(start, self._moves(accuracy), answers).sum())
 
     def _moves(self, accuracy: float) -> FloatArray:
-        """Return the probabilities of moving between sums below the limit; rows lack signals."""
+        """Return the probabilities of moving between sums below the limit, without signals."""
         moves = np.zeros((self.limit, self.limit))
         for at in range(self.limit):
             moves[at, max(0, at - 1)] += accuracy
@@ -101,7 +102,7 @@ def accuracy_chart(usual: float, fallen: float) -> AccuracyChart:
         raise ValueError("The accuracy after a fall must be below the usual one.")
     wrong = math.log((1 - fallen) / (1 - usual))
     right = math.log(usual / fallen)
-    # Rounded up the chart finds smaller falls, too; at least one, or nothing would ever rise.
+    # A rise that is rounded up also finds smaller falls. At 0, the sum would never rise.
     rise = max(1, round(wrong / right))
     charts = (AccuracyChart(usual, fallen, rise, limit) for limit in count(rise + 1))
     return next(chart for chart in charts if chart.run_length(usual) >= RUN_LENGTH)
@@ -109,7 +110,7 @@ def accuracy_chart(usual: float, fallen: float) -> AccuracyChart:
 
 @dataclass(frozen=True)
 class AccuracyFall:
-    """Where a chart signalled a fall in a rater's answers.
+    """The position in a rater's answers at which a chart signalled a fall.
 
     Attributes
     ----------
@@ -124,7 +125,7 @@ class AccuracyFall:
 
 
 def find_fall(chart: AccuracyChart, answers: Sequence[bool]) -> AccuracyFall | None:
-    """Return the first fall that the chart signals; None if there is none.
+    """Return the first fall that the chart signals, or None.
 
     Examples
     --------
@@ -141,16 +142,16 @@ def find_fall(chart: AccuracyChart, answers: Sequence[bool]) -> AccuracyFall | N
 
 
 def is_below(right: int, n: int, mark: float) -> bool:
-    """Whether ``right`` of ``n`` answers show a share below the mark, however often checked.
+    """Return whether ``right`` of ``n`` answers show a share below the mark, at any look.
 
-    Of raters exactly at the mark at most 5 % are ever below it; an interval looked at after each
-    of 50 answers would say so of 9 %.
+    Of raters exactly at the mark, at most 5 % are ever reported as below it; an interval checked
+    after each of 50 answers would report 9 %.
 
     Notes
     -----
-    The likelihood of a share drawn evenly from below the mark is 20 times that of the mark, which
-    happens in at most one of 20 sequences. Robbins (1970), Statistical methods related to the law
-    of the iterated logarithm, section 3.
+    The likelihood of a share drawn uniformly from below the mark must be 20 times the likelihood
+    of the mark, which happens in at most one of 20 sequences. Robbins (1970), Statistical methods
+    related to the law of the iterated logarithm, section 3.
 
     >>> is_below(0, 6, 0.5), is_below(0, 7, 0.5)
     (False, True)

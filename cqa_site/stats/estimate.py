@@ -10,7 +10,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-# The answer of every statistic: a value with its recipe, or the reason why there is none.
+# The result of every statistic: a value with its recipe, or the reason for a missing value.
 
 NO_VALUES = "there are no ratings"
 ONE_RATER = "there is only one rater"
@@ -29,7 +29,7 @@ class Bounded:
     low, high
         Bounds of the interval, or both None.
     reason
-        Why value or interval is None.
+        Reason why the value or the interval is None.
     """
 
     value: float | None
@@ -40,7 +40,7 @@ class Bounded:
 
 @dataclass(frozen=True, kw_only=True)
 class BoundedMean:
-    """A mean with its interval; bounds and mean are None where there is none."""
+    """A mean with its interval; the mean and the bounds are None if undefined."""
 
     mean: float | None = None
     low: float | None = None
@@ -48,7 +48,7 @@ class BoundedMean:
 
     @property
     def value(self) -> float | None:
-        """The mean, as tables and texts read it of every figure."""
+        """The mean, under the name that tables and texts use for every figure."""
         return self.mean
 
 
@@ -59,15 +59,16 @@ class Estimate(Bounded):
     Attributes
     ----------
     statistic, recipe
-        Its name, and how it is computed in plain words (unit, missing-data rule).
+        Name of the statistic, and a plain description of its computation (unit, missing-data
+        rule).
     level
-        Level of measurement (nominal, ordinal, interval, ratio) where one is used.
+        Level of measurement (nominal, ordinal, interval, ratio), if one is used.
     interval
-        How the interval was made, e.g. "item jackknife, t"; None without one.
+        Method for the interval, e.g. "item jackknife, t"; None without an interval.
     confidence
         Nominal coverage of the interval.
     n_items
-        Items handed in.
+        Number of input items.
     n_pairable_items
         Items that entered the statistic because they have two or more ratings.
     n_raters, n_values
@@ -90,13 +91,13 @@ class Estimate(Bounded):
     def __post_init__(self) -> None:
         numbers = (self.value, self.low, self.high)
         if any(number is not None and not math.isfinite(number) for number in numbers):
-            raise ValueError("an estimate holds finite numbers or None")
+            raise ValueError("the numbers of an estimate must be finite or None")
         if (self.low is None) != (self.high is None):
-            raise ValueError("an interval has two bounds or none")
+            raise ValueError("an interval must have both bounds or neither")
         if (self.value is None or self.low is None) and not self.reason:
             raise ValueError("an estimate without a value or an interval needs a reason")
         if self.value is None and self.low is not None:
-            raise ValueError("an undefined statistic has no interval")
+            raise ValueError("an undefined statistic cannot have an interval")
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain strings, ints, floats and None, ready for JSON."""
@@ -106,18 +107,18 @@ class Estimate(Bounded):
 def check_confidence(confidence: float) -> None:
     """Raise ValueError unless 0 < confidence < 1."""
     if not 0 < confidence < 1:
-        raise ValueError("confidence lies strictly between 0 and 1")
+        raise ValueError("confidence must be strictly between 0 and 1")
 
 
-# From here on conclusions are firm; from the second one on they are tentative.
+# Conclusions are firm from the first threshold on, and tentative from the second.
 FIRM, TENTATIVE = 0.8, 0.667
 
-# Figures as JSON keeps them, and back: frozen dataclasses, tuples, mappings and plain values.
+# Conversion of figures to JSON and back: frozen dataclasses, tuples, mappings, plain values.
 #
 # A dataclass is stored as an object, a tuple (named or not) as a list, a mapping with its keys as
-# text. What is not a finite number is stored as None.
+# text. Numbers that are not finite are stored as None.
 
-# Metadata of a field that is stored only where it has a value.
+# Metadata of a field that is stored only if it has a value.
 ONLY_IF_KNOWN = {"only_if_known": True}
 Kind = TypeVar("Kind")
 Reader = Callable[[Any], Any]
@@ -152,7 +153,7 @@ def from_json(kind: type[Kind], stored: Any) -> Kind:
     Raises
     ------
     StoredError
-        For a missing field without a default, and for an unknown one.
+        For a missing field without a default, and for an unknown field.
     """
     instance: Kind = _reader(cast(Hashable, kind))(stored)
     return instance
@@ -208,7 +209,7 @@ def _object(kind: Any) -> Reader:
 
 
 def _first_of(readers: Collection[Reader]) -> Reader:
-    """Return a reader that tries several types and takes the first with matching fields."""
+    """Return a reader that tries several types and uses the first one with matching fields."""
     *others, last = readers
 
     def read(value: Any) -> Any:
@@ -225,27 +226,28 @@ def _as_it_is(value: Any) -> Any:
 
 
 def _at(place: object, read: Reader, value: Any) -> Any:
-    """Read a value; an error message names its place."""
+    """Read a value; error messages name its location."""
     try:
         return read(value)
     except StoredError as reason:
         raise StoredError(f"{place}: {reason}") from None
 
 
-# One system on a board that says how sure it is.
+# One system on a board, with its uncertainty.
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankPosition:
-    """The place of a system on a board.
+    """The position of a system on a board.
 
     Attributes
     ----------
     rank, rank_low, rank_high
-        1 is best, equal figures share a rank; and the ranks that the tests of pairs leave: one
-        more than the systems shown above it, up to all but those shown below it.
+        Rank, where 1 is best and equal figures share a rank, and the range left by the tests of
+        pairs: from one more than the number of systems shown to be better, up to the number of all
+        systems except those shown to be worse.
     tie_group
-        1, 2, ...: no two systems of a group can be told apart.
+        Number of the group, from 1; no two systems in a group can be told apart.
     """
 
     rank: int | None = None
@@ -256,14 +258,14 @@ class RankPosition:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing(BoundedMean, RankPosition):
-    """One system on the board: its mean over the common questions, in points, and its place.
+    """One system on the board: its mean over the common questions, in points, and its position.
 
     Attributes
     ----------
     system
-        Its name.
+        Name of the system.
     n_questions
-        Questions with a score of this system, common or not.
+        Number of questions with a score for this system, common or not.
     """
 
     system: str

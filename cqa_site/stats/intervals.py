@@ -12,12 +12,12 @@ import numpy as np
 from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import Estimate, check_confidence
 
-# Pages and tasks load this file at start; only code that needs a quantile loads SciPy.
+# Pages and tasks load this file at startup; only code that needs a quantile loads SciPy.
 
 NO_SPREAD = "the values do not vary, so there is no spread"
 
-# The smallest n for which `benchmarks.verdicts` finds a coverage of .93 or more: of means of
-# clusters, and of statistics of agreement.
+# The smallest n for which `benchmarks.verdicts` finds a coverage of .93 or more: for means of
+# clusters, and for statistics of agreement.
 LEAST_CLUSTERS, LEAST_RATED = 10, 20
 
 
@@ -27,7 +27,7 @@ class Interval(NamedTuple):
 
 
 class UndefinedIntervalError(ValueError):
-    """The interval does not exist for these data; the message says why, in plain words."""
+    """The interval does not exist for these data; the message gives the reason in plain words."""
 
 
 def mean_interval(
@@ -43,7 +43,7 @@ def mean_interval(
     Parameters
     ----------
     values, multiplicity : shape (n_kinds,)
-        Values, and how many units have each; by default one.
+        Values, and the number of units with each value; by default one.
     confidence
         Nominal coverage.
     least, unit
@@ -52,7 +52,7 @@ def mean_interval(
     Raises
     ------
     UndefinedIntervalError
-        Fewer units than `least`, or all with the same value.
+        If there are fewer units than `least`, or all have the same value.
     """
     check_confidence(confidence)
     n = len(values) if multiplicity is None else int(multiplicity.sum())
@@ -73,7 +73,7 @@ def jackknife_t_interval(
     least: int = LEAST_RATED,
     unit: str = "items",
 ) -> Interval:
-    """Return the interval of a statistic from its values without each unit.
+    """Return the interval of a statistic from its leave-one-out values.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def jackknife_t_interval(
     left_out : shape (n_kinds,)
         The statistic without one unit of each kind; NaN where that is undefined.
     multiplicity : shape (n_kinds,)
-        How many units are of that kind; their sum is n.
+        Number of units of each kind; their sum is n.
     confidence
         Nominal coverage.
     least, unit
@@ -91,12 +91,12 @@ def jackknife_t_interval(
     Raises
     ------
     UndefinedIntervalError
-        Fewer units than `least`, an undefined left-out value, or no variation at all.
+        If there are fewer units than `least`, a left-out value is undefined, or nothing varies.
 
     Notes
     -----
-    Pseudo-values after Tukey (1958), whose mean has the interval of `mean_interval`; it always
-    holds the value itself. Units of one kind share one left-out value, hence the weights.
+    The interval is that of the mean of Tukey's (1958) pseudo-values (see `mean_interval`); it
+    always contains the value itself. Units of one kind share a left-out value, hence the weights.
     """
     n = int(multiplicity.sum())
     if n < least:
@@ -121,9 +121,9 @@ def estimated(
     how: str,
     limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> Estimate:
-    """Return a value with its interval, cut to the limits, or with the reason for none.
+    """Return a value with its interval, cut to the limits, or with the reason for its absence.
 
-    ``how`` the interval is made, and all else that an `Estimate` says.
+    ``how`` is the method for the interval; ``about`` has the other fields of the `Estimate`.
     """
     try:
         low, high = interval()
@@ -161,20 +161,21 @@ def median_interval(values: FloatArray, confidence: float = 0.95, *, unit: str) 
     values : shape (n,)
         Independent values of any distribution.
     confidence
-        Coverage is never below it.
+        Nominal coverage; the actual coverage is never lower.
     unit
         Name of the values in the reason.
 
     Raises
     ------
     UndefinedIntervalError
-        So few values that even the interval from the lowest to the highest covers less.
+        If there are so few values that even the interval from the lowest to the highest covers
+        less.
 
     Notes
     -----
-    The k-th lowest and the k-th highest value, with the largest k for which a binomial of n coins
-    falls below k in at most half of the rest (David and Nagaraja 2003, Order Statistics, 7.1).
-    Of equal values the coverage is higher.
+    The bounds are the k-th lowest and the k-th highest value, with the largest k for which n coin
+    flips give fewer than k heads with a probability of at most half of 1 - confidence (David and
+    Nagaraja 2003, Order Statistics, 7.1). With equal values, the coverage is higher.
 
     >>> median_interval(np.arange(1.0, 11.0), unit="people")
     Interval(low=2.0, high=9.0)
@@ -193,7 +194,7 @@ def median_interval(values: FloatArray, confidence: float = 0.95, *, unit: str) 
 
 
 def median_estimate(values: FloatArray, recipe: str, *, unit: str) -> Estimate:
-    """Return the median of independent values with its exact interval; ``values`` (n,)."""
+    """Return the median of independent values, shape (n,), with its exact interval."""
     n = len(values)
     about: dict[str, Any] = {"statistic": "median", "recipe": recipe, "n_items": n, "n_raters": n}
     about |= {"n_pairable_items": n, "n_values": n}
@@ -203,21 +204,21 @@ def median_estimate(values: FloatArray, recipe: str, *, unit: str) -> Estimate:
     return estimated(float(np.median(values)), interval, about, how="order statistics, exact")
 
 
-# Test and interval of a mean of few values that may be skewed or discrete.
+# Test and interval for the mean of few values that may be skewed or discrete.
 #
-# Student's t rejects too often where values are skewed (a system that seldom fails, scores that
-# pile up at the maximum). Hall's transformation removes the skewness from t. Both have to reject,
-# so p and interval always agree, and neither is ever more certain than Student's t.
+# Student's t rejects too often if values are skewed (a system that seldom fails, scores that pile
+# up at the maximum). Hall's transformation removes the skewness from t. Both tests must reject, so
+# p and interval always agree, and neither is ever more certain than Student's t.
 #
 # Source: Hall (1992), On the Removal of Skewness by Transformation, JRSS B 54, section 2.2.
 
 # Hall's cubic is nearly flat where skewness times t is far below 0, and would hardly ever reject
-# there; from here on it goes on as a straight line.
+# there; from this point on, a straight line replaces it.
 MOST_TILT = 1.5
 
 
 def mean_p(values: FloatArray) -> FloatArray:
-    """Return the two-sided p of "the mean is 0" for each column, shape (n_columns,).
+    """Return the two-sided p value of a zero mean for each column, shape (n_columns,).
 
     Parameters
     ----------
@@ -226,10 +227,10 @@ def mean_p(values: FloatArray) -> FloatArray:
 
     Notes
     -----
-    Not a share of resamples: that share cannot fall below 1 / (resamples + 1), and Holm over the
-    1,225 pairs of 50 systems asks for 0.00004 before it separates any two. The exact test that
-    flips signs can never give less than ``2**(1 - k)`` where k values are not 0, so neither does
-    this; it also settles columns without spread.
+    p is not a share of resamples, because such a share is never below 1 / (resamples + 1), and
+    Holm over the 1,225 pairs of 50 systems requires 0.00004 to separate any two. The exact
+    sign-flip test never gives less than ``2**(1 - k)`` if k values are not 0, so this minimum also
+    applies here, even to columns without spread.
     """
     from scipy import special
 
@@ -250,7 +251,7 @@ def mean_bounds(
     *,
     often: IntArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the bounds of the means `mean_p` does not reject, per column; without spread, NaN.
+    """Return the bounds of the means that `mean_p` does not reject by column; NaN without spread.
 
     Parameters
     ----------
@@ -259,9 +260,9 @@ def mean_bounds(
     confidence
         Nominal coverage.
     freedom
-        Degrees of freedom, where they are fewer than n - 1.
+        Degrees of freedom, if fewer than n - 1.
     often : shape (n_kinds,)
-        How many units have these values, n together; by default one.
+        Number of units with these values, n in total; by default one each.
     """
     from scipy import special
 
@@ -275,13 +276,13 @@ def mean_bounds(
 
 
 def reaches(quantile: float, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the interval's reach down and up in standard errors, at least the quantile."""
+    """Return how many standard errors the interval reaches down and up, at least the quantile."""
     down = np.maximum(quantile, with_skewness(np.full_like(pull, quantile), pull))
     return down, np.maximum(quantile, -with_skewness(np.full_like(pull, -quantile), pull))
 
 
 def without_skewness(t: FloatArray, pull: FloatArray) -> FloatArray:
-    """Apply Hall's transformation to t; ``pull`` is the skewness divided by the root of n."""
+    """Apply Hall's transformation to t; ``pull`` is the skewness / √n."""
     tilt = np.clip(pull * t, -MOST_TILT, MOST_TILT)
     return np.asarray(t * (1 + tilt / 3 + tilt**2 / 27) + pull / 6)
 
@@ -298,7 +299,7 @@ def with_skewness(quantile: FloatArray, pull: FloatArray) -> FloatArray:
 def moments(
     values: FloatArray, often: IntArray | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, standard error and skewness by root n; 0 if values differ by rounding alone."""
+    """Return the mean, standard error and skewness / √n; 0 if values differ only by rounding."""
     weights = np.ones(len(values)) if often is None else often
     n = int(weights.sum())
     mean = weights @ values / n
@@ -308,26 +309,26 @@ def moments(
     has_spread = (square / (n - 1)) ** 0.5 > rounding
     skewness = np.divide(cube, square**1.5, out=np.zeros_like(mean), where=has_spread)
     error = np.where(has_spread, (square / (n - 1)) ** 0.5, 0.0)
-    # Of few values the plain skewness is too small.
+    # With few values, the plain skewness is too small.
     skewness *= (n * (n - 1)) ** 0.5 / max(n - 2, 1)
     return np.where(np.abs(mean) > rounding, mean, 0.0), error, skewness / n**0.5
 
 
 INTERVAL = "item jackknife, t corrected for skewness"
-# Where one value holds over this share of all ratings, the few others decide, and whether they
-# were drawn at all: intervals of 20 such items cover .83-.89, of 50 .93 or more.
+# If one value makes up more than this share of all ratings, it matters greatly whether the few
+# others were drawn: intervals from 20 such items cover .83-.89, from 50 items .93 or more.
 MOST_OF_ONE, LEAST_ONE_SIDED = 0.8, 50
 
 _CHUNK_CELLS = 4_000_000
 
 
 def least_items(margins: IntArray | FloatArray) -> int:
-    """Return the number of items an interval of a chance-corrected statistic needs.
+    """Return the number of items needed for an interval of a chance-corrected statistic.
 
     Parameters
     ----------
     margins : shape (n_categories,)
-        How often each value occurs.
+        Number of ratings with each value.
     """
     is_one_sided = margins.max() > MOST_OF_ONE * margins.sum()
     return LEAST_ONE_SIDED if is_one_sided else LEAST_RATED
@@ -341,16 +342,16 @@ def jackknifed(
     *,
     least: int = LEAST_RATED,
 ) -> Estimate:
-    """Return a statistic of at most 1, with its interval or the reason for none.
+    """Return a statistic of at most 1 with its interval, or with the reason for its absence.
 
     Parameters
     ----------
     value, left_out, multiplicity
-        As `jackknife_t_interval` takes them.
+        As in `jackknife_t_interval`.
     about
-        All else that an `Estimate` says.
+        The other fields of the `Estimate`.
     least
-        Items that the interval needs.
+        Minimum number of items for an interval.
     """
     inputs = (value, left_out, multiplicity, about["confidence"])
     interval = partial(jackknife_t_interval, *inputs, least=least)
@@ -371,9 +372,9 @@ def jackknifed_over(
     statistic
         Maps weights, shape (n_rows, n_kinds), to values, shape (n_rows,).
     multiplicity : shape (n_kinds,)
-        Items of each kind.
+        Number of items of each kind.
     about, least
-        As `jackknifed` takes them.
+        As in `jackknifed`.
     """
     weights = multiplicity.astype(np.float64)
     value, n = float(statistic(weights[None, :])[0]), len(weights)

@@ -12,9 +12,9 @@ import pandas as pd
 from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.ratings import Ratings, RatingsError
 
-# What the latent-label models share: votes sorted by item, and the shape of their answer.
+# Code shared by the latent-label models: votes sorted by item, and the form of the result.
 
-# Posteriors this close are a tie; the higher label wins it.
+# Posteriors this close are tied; the higher label wins the tie.
 _TIE = 1e-9
 
 
@@ -30,8 +30,8 @@ class LatentLabels:
     raters : DataFrame indexed by rater
         n : ratings given
         accuracy : expected share of them that equal the inferred label, in 0..1
-        and the columns the model adds
-    iterations : EM steps taken (of the best restart)
+        and the columns that the model adds
+    iterations : number of EM steps (of the best restart)
     converged : whether the log-likelihood settled before the limit of steps
     log_likelihood : of the ratings given the parameters, natural logarithm
     """
@@ -135,7 +135,7 @@ def normalise(log_joint: FloatArray) -> tuple[FloatArray, float]:
     Parameters
     ----------
     log_joint : shape (n_items, k)
-        Log of prior × likelihood. Its row maximum is taken out first: products of many
+        Log of prior × likelihood. The row maximum is subtracted first, because products of many
         small probabilities underflow.
     """
     highest = log_joint.max(axis=1, keepdims=True)
@@ -156,7 +156,7 @@ class DawidSkene(LatentLabels):
 
     Attributes
     ----------
-    class_shares : Series indexed by value; how frequent each true label is
+    class_shares : Series indexed by value; the share of each true label
     confusions : DataFrame, rows (rater, true value), columns given value; rows sum to 1
     """
 
@@ -183,7 +183,7 @@ def dawid_skene(
     smoothing
         Added to each cell of each rater's confusion counts; above 0.
     max_iterations, tolerance
-        Stop when the log-likelihood for each rating gains less than `tolerance`.
+        Stop when the log-likelihood per rating increases by less than `tolerance`.
 
     Raises
     ------
@@ -230,12 +230,12 @@ def _likeliest_confusions(
     """Return confusions, shape (n_raters, k given, k true), and class shares, shape (k,)."""
     by_vote = posteriors[votes.item]
     counts = np.stack([votes.sum_by_cell(column) for column in by_vote.T], axis=2) + smoothing
-    # A category nobody is likely to have must keep a finite logarithm.
+    # A category that is unlikely for every item still needs a finite logarithm.
     shares = posteriors.mean(axis=0) + 1e-12
     return counts / counts.sum(axis=1, keepdims=True), shares / shares.sum()
 
 
-# MACE: each rater either knows the label or answers from a habit of their own.
+# MACE: each rater either knows the label or answers by habit.
 #
 # Source: Hovy, Berg-Kirkpatrick, Vaswani and Hovy (2013), Learning Whom to Trust with MACE,
 # NAACL; plain expectation-maximisation with smoothing, the best of several seeded restarts.
@@ -261,7 +261,7 @@ class Mace(LatentLabels):
 
     Attributes
     ----------
-    restarts, seed : how the best fit was searched
+    restarts, seed : settings of the search for the best fit
     """
 
     restarts: int
@@ -287,9 +287,9 @@ def mace(
     categories
         The scale; by default the values used.
     restarts, seed
-        Starting points, the first even, the others drawn; the most likely fit is returned.
+        Starting points, the first uniform, the others random; the most likely fit is returned.
     max_iterations, tolerance
-        A fit stops when the log-likelihood for each rating gains less than `tolerance`.
+        A fit stops when the log-likelihood per rating increases by less than `tolerance`.
     smoothing
         Added to expected counts, above 0; by default 0.01 / k as in the paper's program.
 

@@ -34,7 +34,7 @@ def clustered_mean(
 ) -> Estimate:
     """Compute the mean over all values, with an interval over whole clusters.
 
-    Values of one cluster resemble each other, so an interval over single values would be too
+    Values in one cluster resemble each other, so an interval over single values would be too
     narrow. The mean gives every value the same weight, whatever its cluster's size.
 
     Parameters
@@ -46,20 +46,20 @@ def clustered_mean(
     confidence
         Nominal coverage.
     limits
-        The least and the largest value that a mean can take, such as 0 and 1 of a share; the
-        interval is cut there.
+        The smallest and the largest possible mean, such as 0 and 1 for a share; the interval is
+        cut there.
     unit
         Name of the clusters.
 
     Returns
     -------
     Estimate
-        ``n_items`` clusters, ``n_pairable_items`` of them with a value, ``n_values`` values.
-        Without a value it is undefined; with values in fewer than 10 clusters it has no interval.
+        The mean of ``n_values`` values in ``n_items`` clusters, ``n_pairable_items`` of them with
+        a value. Undefined without values; has no interval if fewer than 10 clusters have a value.
 
     Notes
     -----
-    The clusters are left out one at a time (`jackknife_t_interval`). Simulated in
+    The clusters are left out one at a time (`jackknife_t_interval`). The interval is simulated in
     `benchmarks.verdicts`.
 
     Examples
@@ -84,7 +84,7 @@ def clustered_mean(
         return Estimate(value=None, reason=NO_VALUES, **about)
     value = float(totals.sum() / n_values)
     n_known = int(known.sum())
-    # Without its only cluster a mean has no values; so few have no interval anyway.
+    # A mean without its only cluster has no values, but one cluster gives no interval anyway.
     others = np.maximum(n_values - sizes[known], 1)
     left_out, once = (totals.sum() - totals[known]) / others, np.ones(n_known, dtype=np.int64)
     interval = partial(
@@ -102,19 +102,19 @@ def _per_cluster(
     rows = np.array([places[cluster] for cluster in clusters], dtype=np.int64)
     totals = np.bincount(rows, weights=np.asarray(sums, dtype=float), minlength=len(places))
     sizes = np.bincount(rows, weights=np.asarray(counts, dtype=float), minlength=len(places))
-    # With weights they are floats already; the types of numpy do not know.
+    # With weights, these are floats, but the type annotations of numpy do not show it.
     return totals.astype(np.float64, copy=False), sizes.astype(np.float64, copy=False)
 
 
-# Which systems can be told apart: paired differences, Holm's correction, groups.
+# Comparison of systems: paired differences, Holm's correction, tie groups.
 #
-# Every difference is taken question by question, so what makes a question hard for all systems
-# drops out.
+# Differences are taken question by question, so the difficulty of a question for all systems
+# cancels out.
 #
 # Source: Miller (2024), Adding Error Bars to Evals, on paired differences over questions.
 
 _CHUNK_CELLS = 8_000_000
-# Points of each distribution that power is averaged over.
+# Number of points of each distribution over which power is averaged.
 _POINTS = 32
 
 
@@ -127,14 +127,14 @@ class PairDifference(BoundedMean):
     first, second
         Systems; `first` is not below `second` on the board.
     mean, low, high
-        Mean paired difference and its interval, of this pair alone; None where there is none.
+        Mean paired difference and its interval for this pair alone; None if undefined.
     p, p_holm
-        Two-sided, of the paired test; and after Holm over all pairs compared.
+        Two-sided p value of the paired test, and the same after Holm over all pairs compared.
     is_separable
-        Whether `p_holm` lies below 1 - confidence, with enough questions for a verdict.
+        Whether `p_holm` is below 1 - confidence, with enough questions for a verdict.
     detectable
-        True difference that this many questions find with power .8 after the correction
-        (`smallest_detectable`); None where they can find none.
+        True difference that this many questions detect with power .8 after the correction
+        (`smallest_detectable`); None if they cannot detect any.
     """
 
     first: str
@@ -149,7 +149,7 @@ class PairDifference(BoundedMean):
 def compare_pairs(
     names: list[str], common: FloatArray, confidence: float
 ) -> tuple[PairDifference, ...]:
-    """Compute the differences between every two systems.
+    """Compute the differences between all pairs of systems.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def compare_pairs(
     common : shape (n_systems, n_questions)
         Scores without gaps, at least 2 questions.
     confidence
-        Of the intervals; 1 - confidence is the level of Holm's correction.
+        Confidence of the intervals; 1 - confidence is the level of Holm's correction.
     """
     first, second = np.triu_indices(len(names), k=1)
     if not len(first):
@@ -168,7 +168,7 @@ def compare_pairs(
     for block in _blocks(len(first), n):
         differences = (common[first[block]] - common[second[block]]).T
         (low, high), p = mean_bounds(differences, confidence), mean_p(differences)
-        # Where few questions differ, flips of signs do not reject 0; so the interval holds it.
+        # If few questions differ, sign flips do not reject 0, so the interval includes 0.
         low, high = np.where(p >= level, [np.minimum(low, 0), np.maximum(high, 0)], [low, high])
         sd = differences.std(axis=0, ddof=1)
         columns.append(np.array([differences.mean(axis=0), low, high, p, sd]))
@@ -197,7 +197,7 @@ def _known(value: float, is_enough: bool) -> float | None:
 
 
 def tie_groups(separable: np.ndarray) -> IntArray:
-    """Return each system's group, 1 first; systems of a group cannot be told apart.
+    """Return each system's group, from 1; systems in the same group cannot be told apart.
 
     Parameters
     ----------
@@ -206,9 +206,9 @@ def tie_groups(separable: np.ndarray) -> IntArray:
 
     Notes
     -----
-    Each system joins the first group none of whose members it can be told from, or opens one.
-    So two systems of different groups need not be separable, and a system whose differences are
-    uncertain may belong to a higher group than one above it on the board.
+    Each system joins the first group in which it cannot be told apart from any member, or starts a
+    new group. Two systems in different groups are therefore not always separable, and a system
+    with uncertain differences may be in a higher group than a system above it on the board.
     """
     groups: list[list[int]] = []
     for system in range(len(separable)):
@@ -227,20 +227,21 @@ def tie_groups(separable: np.ndarray) -> IntArray:
 def smallest_detectable(
     sd: FloatArray, n_questions: int, *, level: float = 0.05, power: float = 0.8
 ) -> FloatArray:
-    """Return the true mean difference a new study of this size detects with the given power.
+    """Return the true mean difference that a new study of this size detects at this power.
 
     Parameters
     ----------
     sd
-        Of the paired differences, estimated from as many questions.
+        Standard deviation of the paired differences, estimated from `n_questions` questions.
     n_questions, level, power
-        Of the two-sided test `mean_p`; for Holm over m pairs the level of its first step,
-        level / m. Infinite where no p of so few questions lies below the level.
+        Settings of the two-sided test `mean_p`; for Holm over m pairs, the level is that of the
+        first step, level / m. The result is infinite if no p value from so few questions is below
+        the level.
 
     Notes
     -----
-    Averaged over what chance does to the estimated sd, to that of the new study and to its
-    skewness, for differences that are normal.
+    Averaged over random variation in the estimated sd, the sd of the new study and its skewness,
+    for normally distributed differences.
 
     >>> smallest_detectable(np.array([2.0]), 100).round(2)
     array([0.57])
@@ -253,7 +254,7 @@ def smallest_detectable(
 @lru_cache(maxsize=256)
 def _detectable_sds(n: int, level: float, power: float) -> float:
     """Return the detectable difference in units of the estimated sd."""
-    from scipy import special  # costly to load, and pages name this module at start
+    from scipy import special  # slow to import, and pages import this module at startup
 
     quantiles = (np.arange(_POINTS) + 0.5) / _POINTS
     sds = np.sqrt(2 * special.gammaincinv((n - 1) / 2, quantiles) / (n - 1))
@@ -273,7 +274,7 @@ def _blocks(n: int, cells_each: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, n, size))
 
 
-# A number of units that nobody plans with is not said.
+# Larger numbers are not reported, because nobody plans so many units.
 MOST_UNITS = 10_000
 POWER = 0.8
 
@@ -285,12 +286,12 @@ class PairedTest(Bounded):
     Attributes
     ----------
     n, value, low, high
-        Units, mean and its 95 % interval, of this mean alone.
+        Number of units, mean, and the 95 % interval for this mean alone.
     p
-        After Holm over all means that are tested together; None without a test.
+        p value after Holm over all means tested together; None without a test.
     enough
-        Units that show a mean as large as this one with power .8 after the correction; None where
-        more than `MOST_UNITS`, or none, would.
+        Number of units that would show a mean this large with power .8 after the correction; None
+        if more than `MOST_UNITS`, or if no number would.
     """
 
     n: int
@@ -299,7 +300,7 @@ class PairedTest(Bounded):
 
     @property
     def direction(self) -> Direction:
-        """The direction of the mean, as shown at the corrected level."""
+        """The direction of the mean that is shown at the corrected level."""
         if self.p is None or self.p >= LEVEL:
             return "not_shown"
         return "above" if (self.value or 0) > 0 else "below"
@@ -308,18 +309,18 @@ class PairedTest(Bounded):
 def paired_tests(
     family: Sequence[Sequence[float] | FloatArray], rule: str = "paired means"
 ) -> list[PairedTest]:
-    """Test mean differences against 0, with p values corrected after Holm (1979).
+    """Test mean differences against 0, with p values corrected by Holm's method (1979).
 
     Parameters
     ----------
     family
-        For each mean the differences of independent units, such as questions.
+        For each mean, the differences of independent units, such as questions.
     rule
-        Means of fewer units than it asks for are not tested.
+        Means of fewer units than this rule requires are not tested.
 
     Notes
     -----
-    Student's t corrected for skewness (`intervals.mean_p`).
+    The test is Student's t corrected for skewness (`intervals.mean_p`).
     """
     columns = [np.asarray(differences, dtype=np.float64) for differences in family]
     is_enough = [RULES[rule].allows(len(column)) for column in columns]
@@ -338,14 +339,14 @@ def _test(values: FloatArray, is_enough: bool, p: Iterator[float], level: float)
     if not value or math.isnan(low):
         return PairedTest(n=n, value=value, p=float(next(p)))
     least = float(smallest_detectable(values.std(ddof=1, keepdims=True), n, level=level)[0])
-    # What n units find falls at least with the root of n.
+    # The difference that n units can detect shrinks at least with the root of n.
     times = (least / value) ** 2
     enough = max(n + 1, math.ceil(n * times)) if n * times <= MOST_UNITS else None
     return PairedTest(n=n, value=value, low=low, high=high, p=float(next(p)), enough=enough)
 
 
 def least_units(n_tests: int) -> int:
-    """Return the fewest units that can show any one of this number of means.
+    """Return the minimum number of units that can show any one of this many means.
 
     >>> [least_units(n) for n in (1, 100)]
     [10, 12]
@@ -354,9 +355,9 @@ def least_units(n_tests: int) -> int:
 
 
 def units_that_tell(value: float, bounds: Bounds, n: int, level: float) -> int | None:
-    """Return the units needed to show a value with power .8, from its interval of n units.
+    """Return the units needed to show a value with power .8, given its interval from n units.
 
-    ``level`` is that of the interval; None where more than `MOST_UNITS` would be needed.
+    ``level`` is the level of the interval. Returns None if more than `MOST_UNITS` are needed.
     """
     from scipy import special
 

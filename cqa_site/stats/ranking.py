@@ -21,7 +21,7 @@ _CHUNK_CELLS = 8_000_000
 
 
 def ranks_of(values: FloatArray) -> IntArray:
-    """Rank the systems in each row, 1 best: one more than the number of better systems."""
+    """Rank the systems in each row; a rank is one more than the number of better systems."""
     rows = max(1, _CHUNK_CELLS // values.shape[1] ** 2)
     blocks = [values[start : start + rows] for start in range(0, len(values), rows)]
     return np.concatenate(
@@ -29,16 +29,16 @@ def ranks_of(values: FloatArray) -> IntArray:
     )
 
 
-# A leaderboard that says how sure it is: means, ranks with their ranges, groups, pairs.
+# A leaderboard with its uncertainty: means, ranks with their ranges, groups, pairs.
 #
-# Intervals are those of means over questions; ranks follow from the tests of all pairs, so no
-# range says more than a test does.
+# Intervals are for means over questions; rank ranges follow from the tests of all pairs, so no
+# range claims more than a test.
 
 NO_SYSTEMS = "there are no systems to compare"
-TOO_FEW_QUESTIONS = "fewer than 3 questions have a score of every system, too few to compare"
+TOO_FEW_QUESTIONS = "fewer than 3 questions have a score for every system, too few to compare"
 INTERVAL = "Student's t over questions, corrected for skewness"
 
-# Means that differ by less than this are equal; adding in another order moves the last digits.
+# Means this close count as equal, because the order of addition changes the last digits.
 _DECIMALS = 9
 
 
@@ -49,15 +49,15 @@ class Ranking:
     Attributes
     ----------
     standings
-        Best first; in the order handed in if nothing can be compared.
+        Best first; in input order if nothing can be compared.
     pairs
-        Every two systems, in the order of the board.
+        All pairs of systems, in the order of the board.
     n_common, n_questions
-        Questions with a score of every system; with a score of any.
+        Number of questions with a score for every system, and for at least one system.
     detectable
-        A difference between any two systems that these questions find with power .8.
+        The difference between any two systems that these questions detect with power .8.
     interval, confidence
-        How the intervals were made.
+        Method and confidence of the intervals.
     reason
         Reason for missing figures.
     """
@@ -80,30 +80,31 @@ def rank_systems(
     Parameters
     ----------
     scores
-        Rows are systems, columns questions, values mean scores in points over the replicates
-        and choices of that question; NaN where there is none. Questions that some system
-        lacks do not count, since means over different questions cannot be compared.
+        Rows are systems, and columns are questions. Values are mean scores in points over the
+        replicates and choices of a question; NaN if missing. Questions without a score for every
+        system do not count, since means over different questions cannot be compared.
     confidence
-        Of intervals; systems are separable where Holm's adjusted p lies below 1 - confidence.
+        Confidence of the intervals; systems are separable if Holm's adjusted p is below 1 -
+        confidence.
     highest
-        Most points; with it intervals of means end there, and at 0.
+        Maximum score; if given, intervals of means are cut at 0 and at this maximum.
 
     Returns
     -------
     Ranking
-        With fewer than 3 common questions or no system only counts and a reason; with fewer than
-        the rule "leader" asks for only means, ranks and p.
+        With fewer than 3 common questions or no systems, contains only counts and a reason; with
+        fewer questions than the rule "leader" requires, only means, ranks and p values.
 
     Raises
     ------
     ValueError
-        A system occurs twice, or a score is infinite.
+        If a system occurs twice or a score is infinite.
 
     Notes
     -----
-    Questions are the clusters (Miller 2024). All rank ranges hold together with the confidence of
-    the corrected tests (Mogstad et al. 2024). `python -m benchmarks.verdicts --only scores` says
-    how often intervals hold the truth.
+    Questions are the clusters (Miller 2024). All rank ranges together have the confidence of the
+    corrected tests (Mogstad et al. 2024). `python -m benchmarks.verdicts --only scores` reports
+    how often intervals contain the truth.
 
     Examples
     --------
@@ -161,7 +162,7 @@ def rank_systems(
 def _bounds(
     common: FloatArray, confidence: float, highest: float | None
 ) -> list[tuple[float | None, float | None]]:
-    """Return the interval of each mean; none for equal scores or too few questions."""
+    """Return the interval of each mean, except for equal scores or too few questions."""
     if not RULES["mean"].allows(common.shape[1]):
         return [(None, None)] * len(common)
     bounds = np.array(mean_bounds(common.T, confidence))
@@ -177,7 +178,7 @@ def places_of(
     Parameters
     ----------
     values : shape (n_systems,)
-        The figure that ranks them, rounded so that equal ones are equal.
+        The figure by which systems are ranked, rounded so that equal figures compare equal.
     pairs
         All pairs, in the order of the board.
     is_enough
@@ -210,17 +211,17 @@ def separable_table(n_systems: int, pairs: tuple[PairDifference, ...]) -> np.nda
     return table | table.T
 
 
-# Do two raters rank systems alike, and do they rank the answers to one question alike?
+# Agreement of two raters on the ranking of systems, and on the ranking of answers to a question.
 #
-# The two differ: raters who see the same good and bad systems correlate across systems even
-# when they cannot tell two answers to one question apart.
+# The two differ: raters who find the same systems good or bad correlate across systems even if
+# they cannot tell two answers to one question apart.
 
 COLUMNS = ("system", "question", "x", "y")
 LEAST_SYSTEMS = 3
 FEW_SYSTEMS = f"fewer than {LEAST_SYSTEMS} systems"
 NO_SPREAD = "one of the two gave all systems the same value"
 NO_INTERVAL = "fewer than {} systems, too few for an interval"
-ALL_ALIKE = "both order the systems in exactly the same way, or in reverse; that has no interval"
+ALL_ALIKE = "both rank the systems in the same or the reverse order, so there is no interval"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,16 +231,17 @@ class WithinAndAcross:
     Attributes
     ----------
     across
-        Correlation of the systems' means; its interval is about other systems like these, on as
-        many questions.
+        Correlation of the systems' means; its interval applies to other systems like these, on the
+        same number of questions.
     within
-        Mean over questions of the correlation over the systems; resamples questions.
+        Mean over questions of the correlation over the systems; its interval resamples questions.
     within_sd
-        Sample sd (ddof 1) of the correlations of the questions; None below two.
+        Sample sd (ddof 1) of the correlations of the questions; None for fewer than two questions.
     n_systems, n_questions, n_questions_used
-        With a pair of values; questions whose correlation is defined.
+        Number of systems and questions with a pair of values, and of questions whose correlation
+        is defined.
     skipped
-        Reason -> number of questions without a correlation.
+        Number of questions without a correlation, by reason.
     """
 
     across: Estimate
@@ -259,7 +261,7 @@ def within_and_across(
     Parameters
     ----------
     table
-        Columns system, question, x, y; rows lacking x or y are dropped, several rows of a
+        Columns system, question, x, y; rows without x or y are dropped, and several rows for one
         system and question (choices, replicates) are averaged.
     kind : {"pearson", "spearman", "kendall"}
         Used at both levels.
@@ -268,17 +270,18 @@ def within_and_across(
 
     Notes
     -----
-    System level and item level of Deutsch, Dror and Roth (2021), who show that systems are a
-    sample as well as inputs. Across, resampling few systems draws the same ones again and again
-    and holds too little; Fisher's z of the systems' means needs no resample. Its variance for
-    ranks is that of Bonett and Wright (2000) and Fieller, Hartley and Pearson (1957); Student's t
-    for the normal quantile pays for systems that are not normally distributed.
-    A question needs `LEAST_SYSTEMS` systems, and values that differ on both sides.
+    These are the system level and the item level of Deutsch, Dror and Roth (2021), who show that
+    systems are a sample, as inputs are. Across systems, resampling draws the same few systems
+    again and again, so intervals cover too little; Fisher's z of the systems' means needs no
+    resampling. Its variance for ranks is that of Bonett and Wright (2000) and Fieller, Hartley and
+    Pearson (1957); Student's t instead of the normal quantile allows for systems that are not
+    normally distributed. A question needs `LEAST_SYSTEMS` systems and values that differ on both
+    sides.
 
     Raises
     ------
     ValueError
-        A column is absent or the kind unknown.
+        If a column is absent or the kind is unknown.
     """
     check_correlation(kind)
     check_confidence(confidence)

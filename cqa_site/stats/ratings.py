@@ -49,9 +49,9 @@ class Ratings:
     item_codes, rater_codes : int arrays, shape (n_values,)
         Positions in `items` and `raters`.
     values : float array, shape (n_values,)
-        Finite; missing ratings are simply not there.
+        Finite; missing ratings are left out.
     items, raters : pandas.Index
-        Names in order of first appearance; every one has at least one value.
+        Names in order of first appearance; each has at least one value.
     """
 
     item_codes: IntArray
@@ -114,7 +114,7 @@ class Ratings:
         return np.bincount(self.item_codes, minlength=self.n_items)
 
     def counts_on(self, items: NDArray[np.bool_]) -> dict[str, int]:
-        """Count ``n_raters`` and ``n_values`` of the items in a mask of shape (n_items,)."""
+        """Count ``n_raters`` and ``n_values`` for the items in a mask of shape (n_items,)."""
         is_there = items[self.item_codes]
         raters = np.unique(self.rater_codes[is_there])
         return {"n_raters": len(raters), "n_values": int(is_there.sum())}
@@ -198,7 +198,7 @@ def _numbers(column: pd.Series) -> FloatArray:
 #
 # Notation: ``counts[i, k]`` raters gave item i the value ``categories[k]``; an item with n
 # ratings adds ``(counts[i] counts[i]' - diag(counts[i])) / (n - 1)`` to the coincidence matrix,
-# whose margins are again ``counts[i]``. Items with equal counts are handled once.
+# whose margins are again ``counts[i]``. Items with equal counts are handled together.
 #
 # Source: Krippendorff, Content Analysis, chapter on reliability; Hayes and Krippendorff (2007).
 
@@ -251,7 +251,7 @@ def coincidence_matrix(rows: IntArray, multiplicity: IntArray) -> FloatArray:
     rows : shape (n_kinds, n_categories)
         Every row sums to at least 2.
     multiplicity : shape (n_kinds,)
-        How many items have these counts.
+        Number of items with these counts.
 
     Returns
     -------
@@ -263,7 +263,7 @@ def coincidence_matrix(rows: IntArray, multiplicity: IntArray) -> FloatArray:
 
 
 def distances(level: Level, categories: FloatArray, margins: FloatArray | IntArray) -> FloatArray:
-    """Return the squared difference between every two categories at a level of measurement.
+    """Return the squared difference of each pair of categories at a level of measurement.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def distances(level: Level, categories: FloatArray, margins: FloatArray | IntArr
     categories : shape (n_categories,)
         The values, ascending.
     margins : shape (n_categories,)
-        How often each value occurs among pairable ratings; used by the ordinal level only, where a
+        Frequency of each value among pairable ratings; used only at the ordinal level, where a
         category's position is its mid-rank.
     """
     if level == "nominal":
@@ -296,7 +296,7 @@ def mid_ranks(margins: FloatArray | IntArray) -> FloatArray:
 
 
 def alpha_from_counts(rows: IntArray, multiplicity: IntArray, distance: FloatArray) -> float:
-    """Return 1 - observed / expected disagreement for a fixed distance, or NaN with one value."""
+    """Return 1 - observed / expected disagreement for a fixed distance; NaN with one value."""
     coincidences = coincidence_matrix(rows, multiplicity)
     margins = coincidences.sum(axis=0)
     expected = float(margins @ distance @ margins)
@@ -323,7 +323,7 @@ def alphas_left_out(
     else:
         distance = distances(level, categories, total)
         observed, expected = _fixed_left_out(rows, multiplicity, margins, distance)
-    # Leaving an item out may leave one value only; its expected disagreement is then zero.
+    # Without one item, only one value may remain; the expected disagreement is then zero.
     several_values = (margins > 0).sum(axis=1) > 1
     ratio = np.divide(observed, expected, out=np.full(len(rows), np.nan), where=several_values)
     return np.asarray(1 - (margins.sum(axis=1) - 1) * ratio)

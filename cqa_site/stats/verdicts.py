@@ -1,4 +1,4 @@
-"""Verdicts: rules for their sentences, one-sided tests and adjusted p values."""
+"""Rules for verdicts, one-sided tests and adjusted p values."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.estimate import FIRM, TENTATIVE
 from cqa_site.stats.intervals import LEAST_CLUSTERS, LEAST_RATED, moments, without_skewness
 
-# When a sentence of verdict may be printed: its test, its family, its margin, its smallest n.
+# Rules for printing verdicts: the test, its family, its margin and the smallest n.
 #
-# Pages, boards and runs ask here before they say that one thing is above another, that something
-# is close enough, or that agreement suffices. A figure may always be shown; a verdict needs its
-# rule. `docs/statistics.md` lists the rules, `python -m benchmarks.verdicts` simulates them.
+# Pages, boards and runs check these rules before they state that one thing is above another, that
+# something is close enough, or that agreement suffices. A figure may always be shown; a verdict
+# needs a rule. `docs/statistics.md` lists the rules, and `python -m benchmarks.verdicts` simulates
+# them.
 
 # Level of every test and every family; intervals cover 1 - LEVEL.
 LEVEL = 0.05
@@ -45,7 +46,7 @@ class VerdictRule:
     family
         The verdicts tested together, and the correction.
     margin
-        How close is close enough; empty where the verdict is about a direction.
+        The difference that is close enough; empty if the verdict is about a direction.
     least, unit
         The smallest n for which the verdict is printed, and its unit.
     """
@@ -57,12 +58,12 @@ class VerdictRule:
     unit: str
 
     def allows(self, n: int) -> bool:
-        """Whether there are enough units for any verdict."""
+        """Return whether there are enough units for a verdict."""
         return n >= self.least
 
 
 def direction_of(bounds: Bounds, zero: float = 0.0) -> Direction:
-    """Return the side of ``zero`` that holds the whole interval; not shown without an interval."""
+    """Return the side of ``zero`` that contains the whole interval, or "not_shown"."""
     if bounds.low is None or bounds.high is None:
         return "not_shown"
     if bounds.low > zero:
@@ -71,7 +72,7 @@ def direction_of(bounds: Bounds, zero: float = 0.0) -> Direction:
 
 
 def reliability_of(alpha: Bounds) -> Reliability:
-    """Return the reliability that an alpha's interval supports; none without an interval."""
+    """Return the reliability that an alpha's interval supports; "no_interval" without one."""
     if alpha.low is None or alpha.high is None:
         return "no_interval"
     if alpha.low >= TENTATIVE:
@@ -79,7 +80,7 @@ def reliability_of(alpha: Bounds) -> Reliability:
     return "not_shown" if alpha.high >= TENTATIVE else "too_little"
 
 
-# Names of rules stand in `docs/statistics.md`, which a test compares with this table.
+# `docs/statistics.md` lists the rules by name; a test compares it with this table.
 RULES = {
     "leader": VerdictRule(
         test="t over questions, paired and corrected for skewness; p at least 2^(1 - n)",
@@ -112,36 +113,36 @@ RULES = {
         unit="questions or answers with both values",
     ),
     "judge as a person": VerdictRule(
-        test="per person, t over questions of who comes closer; partial conjunction over people",
-        family="rules and columns of a judge for no, judges for yes; Bonferroni",
+        test="t over questions of who comes closer, by person; partial conjunction over people",
+        family="for no, rules and columns of a judge; for yes, judges; Bonferroni",
         margin="epsilon, .1 to .2 of the answers",
         least=10,
         unit="questions with 30 answers by two people and the judge",
     ),
     "agreement of a judge": VerdictRule(
-        test="jackknife over questions of alpha with people minus people's own",
-        family="rules and columns of a judge for no, judges for yes; Bonferroni",
+        test="jackknife over questions of alpha with people minus the people's own alpha",
+        family="for no, rules and columns of a judge; for yes, judges; Bonferroni",
         margin=".1 of alpha",
         least=25,
         unit="questions with 30 answers by two people and the judge",
     ),
     "mean of a judge": VerdictRule(
         test="t over questions, inclusion of the interval",
-        family="rules and columns of a judge for no, judges for yes; Bonferroni",
+        family="for no, rules and columns of a judge; for yes, judges; Bonferroni",
         margin="5 % of the maximum",
         least=10,
         unit="questions with 30 answers by people and the judge",
     ),
     "unscored replies": VerdictRule(
         test="exact binomial over answers",
-        family="rules and columns of a judge for no; Bonferroni",
+        family="for no, rules and columns of a judge; Bonferroni",
         margin="5 % of the replies",
         least=1,
         unit="replies",
     ),
     "consistency of a judge": VerdictRule(
         test="jackknife over questions of the logarithm of F",
-        family="rules and columns of a judge for no; Bonferroni",
+        family="for no, rules and columns of a judge; Bonferroni",
         margin="reliability of .8 for yes, .667 for no",
         least=20,
         unit="questions with 30 answers judged twice",
@@ -160,7 +161,7 @@ RULES = {
     ),
     "one against a group": VerdictRule(
         test="interval of the difference of alphas (item jackknife, t corrected for skewness)",
-        family="all raters ranked beside each other, of which the best is named; Bonferroni",
+        family="all raters ranked together, if the best one is named; Bonferroni",
         least=100,
         unit="items with two ratings of the group and one of the other rater",
     ),
@@ -213,8 +214,8 @@ RULES = {
         "one value holds over 80 % of the ratings",
     ),
     "preference": VerdictRule(
-        test="t over questions, of what leaving out each changes in the arcsine of the expected "
-        "score by penalized strengths",
+        test="t over questions, on the change in the arcsine of the expected score by penalized "
+        "strengths when each question is left out",
         family="all pairs of ranked systems, Holm",
         least=10,
         unit="questions with a verdict between ranked systems",
@@ -223,14 +224,14 @@ RULES = {
 
 
 def corrected_level(level: float, m: int) -> float:
-    """Return the level of each of m tests after Bonferroni; m below 1 counts as 1."""
+    """Return the Bonferroni-corrected level of each of m tests; m below 1 counts as 1."""
     return level / max(1, m)
 
 
 def least_to_differ(n_pairs: int = 1) -> int:
-    """Return the fewest common questions that can tell apart one of this number of system pairs.
+    """Return the minimum number of common questions that can separate one of this many pairs.
 
-    No p of n questions lies below 2^(1 - n), and Holm asks one pair for less than LEVEL / n_pairs.
+    No p value from n questions is below 2^(1 - n), and Holm requires less than LEVEL / n_pairs.
 
     >>> [least_to_differ(n_pairs) for n_pairs in (1, 6, 45)]
     [10, 10, 11]
@@ -239,10 +240,10 @@ def least_to_differ(n_pairs: int = 1) -> int:
     return max(RULES["leader"].least, needed)
 
 
-# One-sided tests of statistics that were computed without each unit in turn.
+# One-sided tests of statistics from their leave-one-out values.
 #
-# They decide as `cqa_site.stats.intervals` does: Student's t, or the same t after Hall's (1992)
-# transformation where skewness makes that less certain.
+# They follow `cqa_site.stats.intervals`: Student's t, or the same t after Hall's (1992)
+# transformation if skewness makes the result less certain.
 
 # Power of the studies that `more_needed` plans.
 POWER = 0.8
@@ -269,14 +270,15 @@ def p_above(values: FloatArray, mark: float) -> float:
     Parameters
     ----------
     values : shape (n,)
-        Such as pseudo-values, from units that lie within -1 to 1.
+        Values such as pseudo-values, from units between -1 and 1.
     mark
         The least favourable mean.
 
     Notes
     -----
-    Values without spread tell only that others are rare: a mean at the mark needs others in a
-    share of ``|value - mark| / (1 + |value|)`` of the units, and none was seen among n.
+    Values without spread show only that other values are rare: a mean at the mark requires other
+    values in a share of ``|value - mark| / (1 + |value|)`` of the units, and the n units contain
+    none.
     """
     from scipy import special
 
@@ -309,21 +311,21 @@ def most_of(p: FloatArray, least: int) -> float:
 
 
 def more_needed(n: int, p: float, units: int, level: float) -> int:
-    """Return how many more of n would show it in `POWER` of studies, given similar results.
+    """Return the additional n needed to show a result in a share `POWER` of similar studies.
 
     Parameters
     ----------
     n
-        Such as answers, in proportion to the units.
+        Number of answers, for example, in proportion to the units.
     p, units
         One-sided p value, and the number of units.
     level
-        At which it has to be shown.
+        Level at which the result must be shown.
 
     Returns
     -------
     int
-        0 where the data point the other way; at most `MOST_NEEDED`.
+        0 if the data point the other way; at most `MOST_NEEDED`.
     """
     from scipy import special
 
@@ -334,14 +336,14 @@ def more_needed(n: int, p: float, units: int, level: float) -> int:
     return min(MOST_NEEDED, max(1, math.ceil(n * ((wanted / quantile) ** 2 - 1))))
 
 
-# Adjusted p values: what is left of a p when many differences are tested together.
+# Adjusted p values for many differences that are tested together.
 
 
 def holm(p: FloatArray) -> FloatArray:
     """Return adjusted p values; reject those below the level (Holm 1979).
 
-    The i-th smallest of m is multiplied by ``m - i + 1``, kept from falling below the ones
-    before it and from passing 1.
+    The i-th smallest of m is multiplied by ``m - i + 1``, but is at least as large as the values
+    before it and at most 1.
 
     >>> [round(float(value), 4) for value in holm(np.array([0.01, 0.04, 0.03]))]
     [0.03, 0.06, 0.06]
@@ -356,8 +358,8 @@ def holm(p: FloatArray) -> FloatArray:
 def benjamini_yekutieli(p: FloatArray) -> FloatArray:
     """Return adjusted p values under any dependence; reject those at or below the rate.
 
-    The i-th smallest of m is multiplied by ``m / i (1 + 1/2 + ... + 1/m)``, kept from passing
-    the ones after it and 1 (Benjamini and Yekutieli 2001).
+    The i-th smallest of m is multiplied by ``m / i (1 + 1/2 + ... + 1/m)``, but is at most as
+    large as the values after it, and at most 1 (Benjamini and Yekutieli 2001).
 
     >>> [round(float(value), 4) for value in benjamini_yekutieli(np.array([0.03, 0.01]))]
     [0.045, 0.03]

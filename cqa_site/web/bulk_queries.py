@@ -13,11 +13,11 @@ from django.db.models.expressions import DatabaseDefault
 from django.db.models.query import ModelIterable
 from django.db.transaction import TransactionManagementError
 
-# Queries that are asked at every label: their SQL is made once a process.
+# Queries that run for every label. Their SQL is compiled once per process.
 #
 # Django takes longer to write a query of many joins than the database takes to answer it.
 
-# What stands for a value while the SQL is made; nothing else in a query is like it.
+# Placeholder values for compiling the SQL, different from everything else in a query.
 _SAMPLES: dict[str, Callable[[int], Any]] = {
     "UUIDField": lambda _place: uuid.uuid4(),
     "BigAutoField": lambda place: 2_000_111_000 + place,
@@ -26,7 +26,7 @@ _SAMPLES: dict[str, Callable[[int], Any]] = {
 
 @dataclass(frozen=True)
 class _CompiledQuery:
-    """A compiled query; ``places`` are names of values, or None for a constant parameter."""
+    """A compiled query; ``places`` are the names of values, or None for constant parameters."""
 
     compiler: Any
     sql: str
@@ -40,9 +40,9 @@ class PreparedQuery:
     Parameters
     ----------
     build
-        Makes the queryset from values by name.
+        Function that returns the queryset for named values.
     fields
-        A model field for each name, which says how its values are written; UUIDs and keys.
+        A model field (UUID or key) for each name, which converts its values for the database.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class PreparedQuery:
         if statement is None:
             statement = self._made[connection.vendor] = self._make(connection)
         if statement.compiler.query.select_for_update and connection.get_autocommit():
-            raise TransactionManagementError("rows are locked inside a transaction only")
+            raise TransactionManagementError("rows can be locked only inside a transaction")
         db_values = {
             name: field.get_db_prep_value(values[name], connection)
             for name, field in self._fields.items()
@@ -95,7 +95,7 @@ class PreparedQuery:
         return _CompiledQuery(compiler, sql, tuple(params), places)
 
 
-# Writing many rows, each with values of its own, without building each statement anew.
+# Writes of many rows with different values, without building each statement anew.
 
 AT_ONCE = 500
 
@@ -109,8 +109,8 @@ def _fields(row: models.Model, names: Sequence[str]) -> list[Any]:
 def write_each(rows: Iterable[models.Model], names: Sequence[str]) -> None:
     """Update the named fields of every row by its primary key.
 
-    `bulk_update` puts all rows into one statement of as many conditions, which costs a
-    millisecond a row to build; the same short statement for each costs a fiftieth of that.
+    `bulk_update` builds one statement with a condition for each row, which takes a millisecond per
+    row; one short statement for all rows takes a fiftieth of that.
     """
     rows = list(rows)
     if not rows:
@@ -133,13 +133,13 @@ def write_each(rows: Iterable[models.Model], names: Sequence[str]) -> None:
 def insert_like(row: models.Model, names: Sequence[str], values: Iterable[Sequence[Any]]) -> None:
     """Insert copies of an unsaved row, each with its own values in the named fields.
 
-    For rows nobody needs the primary keys of. `bulk_create` computes every field of every row;
-    here the shared fields are computed once.
+    Use it only if the new primary keys are not needed. `bulk_create` computes every field of every
+    row; this function computes the shared fields once.
     """
     meta = row._meta
     connection = connections[router.db_for_write(type(row))]
     own = _fields(row, names)
-    # What the database fills in by itself is not mentioned.
+    # Fields that the database fills in are left out.
     shared = [
         field
         for field in meta.concrete_fields

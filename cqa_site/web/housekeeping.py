@@ -1,4 +1,4 @@
-"""Chores that delete expired data, and integrity checks of the database."""
+"""Chores that delete expired data, and integrity checks for the database."""
 
 import json
 import logging
@@ -10,10 +10,10 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.utils import timezone
 
-# What has to be thrown away from time to time, by whichever app made it.
+# Chores: regular deletion of data, by the app that created it.
 #
-# An app registers its chores when it is loaded. Each may run at any time and any number of
-# times; workers do all of them, and so does ``manage.py housekeeping``.
+# An app registers its chores when it is loaded. Each may run at any time and any number of times.
+# Workers run all chores, and so does ``manage.py housekeeping``.
 
 log = logging.getLogger(__name__)
 Chore = Callable[[], int]
@@ -21,7 +21,7 @@ CHORES: dict[str, Chore] = {}
 
 
 def chore(name: str) -> Callable[[Chore], Chore]:
-    """Register ``function()``, which returns how many things it deleted."""
+    """Register ``function()``, which returns the number of objects it deleted."""
 
     def register(function: Chore) -> Chore:
         CHORES[name] = function
@@ -31,14 +31,14 @@ def chore(name: str) -> Callable[[Chore], Chore]:
 
 
 def run_chores() -> dict[str, int | None]:
-    """Run every chore; map its name to its result, None if it failed (see the log)."""
+    """Run every chore; return its result by name, or None if it failed (see the log)."""
     done = {name: _try(name, function) for name, function in CHORES.items()}
     _try("its record", lambda: chore_record_path().write_text(json.dumps(done), encoding="utf-8"))
     return done
 
 
 def chore_record_path() -> Path:
-    """Return the file that records the last housekeeping; its time is when that ran."""
+    """Return the file that records the last housekeeping, with its time as modification time."""
     return Path(settings.DATA_DIR) / "housekeeping.json"
 
 
@@ -46,18 +46,18 @@ def _try(name: str, function: Chore) -> int | None:
     try:
         return function()
     except Exception:
-        # One odd file, or one mistake, keeps nobody from the rest.
+        # One unusual file or one bug does not stop the other chores.
         log.exception("housekeeping: %s failed", name)
         return None
 
 
 @chore("expired sessions")
 def clear_sessions() -> int:
-    """Delete expired sessions like Django's ``clearsessions``, and count them."""
+    """Delete expired sessions, as Django's ``clearsessions`` does, and return their number."""
     return Session.objects.filter(expire_date__lt=timezone.now()).delete()[0]
 
 
-# What must always hold in the database; every app says how to check its part.
+# Invariants of the database; every app registers checks for its part.
 
 Check = Callable[[], Iterator[str]]
 _CHECKS: list[Check] = []
@@ -70,7 +70,7 @@ def register(check: Check) -> None:
 
 
 def find_violations() -> Iterator[str]:
-    """Yield every broken invariant of every app and of the database file."""
+    """Yield every broken invariant of all apps and of the database file."""
     for check in _CHECKS:
         yield from check()
     yield from _database_faults()

@@ -1,4 +1,4 @@
-"""Limits on API requests: the size and form of JSON bodies, and the rate."""
+"""Limits on API requests: the size and structure of JSON bodies, and the rate."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -41,7 +41,7 @@ class StrictJSONParser(BaseParser):
 class CourtesyThrottle(UserRateThrottle):
     """A limit of 600 requests per minute and person, counted separately in each process.
 
-    The shared cache may be the database, where counting would cost every read a write.
+    The shared cache may be the database, where counting would add a write to every read.
     """
 
     rate = "600/min"

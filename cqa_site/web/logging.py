@@ -1,8 +1,8 @@
 """Log lines as JSON for machines or plain text for people, with fields from their context.
 
-Never in a line: bodies, texts, labels, prompts, keys, headers, e-mail addresses, whole IP
-addresses, or a path, for links with a secret are paths. This file needs no Django: the web
-server's own process writes its lines with it, too.
+A line never contains bodies, texts, labels, prompts, keys, headers, e-mail addresses, whole IP
+addresses or paths, because some links contain a secret in their path. This file does not need
+Django, because the web server's own process also uses it.
 """
 
 import json
@@ -17,16 +17,16 @@ from types import MappingProxyType
 from typing import Any
 
 Value = str | Callable[[], str]
-# What each line inside says, by name; what is not known at first is asked for when a line is made.
+# Fields of each line inside, by name; a function is called when a line is written.
 _AROUND: ContextVar[Mapping[str, Value]] = ContextVar("around", default=MappingProxyType({}))
-# What else happens around a piece of work, with (name, fields): a span of a trace.
+# Other context managers around a piece of work, called with (name, fields), such as trace spans.
 SPANS: list[Callable[[str, Mapping[str, str]], Any]] = []
-# Only lines of the security log say where somebody is.
+# Only lines of the security log contain a person's network.
 SECURITY, PLACE = "counterpoint.security", "network"
 LONGEST_MESSAGE = 2_000
-# What a text that others wrote may hold although nobody should have put it there.
+# Patterns of secrets and personal data in text from other sources.
 HIDDEN = (
-    # Errors whose words are the value that was wrong.
+    # Errors whose message is the invalid value.
     (
         re.compile(
             r"(?ms)^((?:\w+\.)*\w*(?:ValueError|KeyError|IndexError|DecodeError|EncodeError"
@@ -34,7 +34,7 @@ HIDDEN = (
         ),
         r"\1",
     ),
-    # What PostgreSQL quotes of a statement and of a row.
+    # PostgreSQL's quotes from a statement or a row.
     (re.compile(r"(?m)^(DETAIL|CONTEXT|LINE \d+): .*$"), r"\1: …"),
     (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), "<e-mail>"),
     (re.compile(r"(?i)\bbearer\s+\S+"), "Bearer <key>"),
@@ -64,7 +64,7 @@ def request_id() -> str:
 
 
 def security(event: str, **fields: object) -> None:
-    """Write a line to the security log: ids and names of states, no text written by people."""
+    """Write a line to the security log: ids and names of states, but no text written by people."""
     logging.getLogger(SECURITY).info(event, extra={"fields": fields})
 
 
@@ -89,7 +89,7 @@ class PlainLines(logging.Formatter):
     """A formatter for people at the terminal; tracebacks follow below the line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Render the time of day, level, message, and the job or run concerned."""
+        """Render the time of day, level and message, and the job or run concerned."""
         about = [
             f"{name} {value}" for name, value in _fields(record).items() if name in PEOPLE_ASK
         ]
@@ -121,7 +121,7 @@ def server_lines() -> logging.Formatter:
 
 
 def hide(text: str) -> str:
-    """Remove everything from the text that a log line must never contain."""
+    """Remove from the text everything that a log line must not contain."""
     for pattern, instead in HIDDEN:
         text = pattern.sub(instead, text)
     return text
@@ -134,7 +134,7 @@ def known() -> dict[str, str]:
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
-    """Return the context fields of the line and those its author added."""
+    """Return the context fields of the line and the fields added by its caller."""
     fields = known() | getattr(record, "fields", {})
     if record.name != SECURITY:
         fields.pop(PLACE, None)
@@ -142,7 +142,7 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _message(record: logging.LogRecord) -> str:
-    """Return the message of a line, without the path in Django's own lines about a request."""
+    """Return the message of a line, without the path in Django's own lines about requests."""
     if record.name.startswith("django.security."):
         return f"refused: {record.name.rpartition('.')[2]}"
     path = getattr(getattr(record, "request", None), "path", None)

@@ -11,12 +11,12 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy as _
 
-# The menu of a study: groups that follow the work, and what stands in them.
+# The menu of a study: groups in the order of the work, and their entries.
 #
-# Every app says which of its pages belong there. Which entry a page belongs to follows from the
-# addresses: the longest one that the page's address begins with.
+# Every app registers its pages for the menu. A page belongs to the entry with the longest address
+# that the page's address begins with.
 
-# Stands for a study while addresses are cut into what comes before and after it.
+# Placeholder for a study when addresses are split into the parts before and after it.
 ANY_STUDY = UUID(int=0)
 
 
@@ -24,7 +24,7 @@ ANY_STUDY = UUID(int=0)
 class MenuGroup:
     """Menu entries under one heading.
 
-    ``icon`` is a name in the site's sprite, ``help`` a file of `docs` without its ending.
+    ``icon`` is a name in the site's sprite, ``help`` a file in `docs` without its extension.
     """
 
     key: str
@@ -42,7 +42,7 @@ GROUPS = (
     MenuGroup("judges", _("Judges"), "cpu", "judging"),
     MenuGroup("study", _("Study"), "settings", "deploy"),
 )
-# Who sees an entry, as the roles of members are stored.
+# Roles that see an entry, as stored for members.
 RESEARCHERS = frozenset({"researcher", "admin"})
 EXPERTS = RESEARCHERS | {"expert"}
 ADMINS = frozenset({"admin"})
@@ -55,17 +55,18 @@ class MenuEntry:
     Parameters
     ----------
     page
-        The name of its address, which takes the study alone.
+        The URL name of the page, whose only argument is the study.
     place
-        Small numbers come first in the group.
+        Entries with small numbers come first in the group.
     under
-        Where else pages live that belong to it, as addresses begin inside a study.
+        Beginnings, inside a study, of the addresses of other pages that belong to the entry.
     waits
-        Number of pending items for people who run the study; requested after the page has loaded.
+        Function that returns the number of pending items for people who run the study; called
+        after the page has loaded.
     tour
         Purpose of the page, if the tour of a study stops at it.
     also
-        Other words that people look for it with, for the search box.
+        Other words that people may search for.
     """
 
     group: str
@@ -95,7 +96,7 @@ class VisibleEntry:
 
 @dataclass(frozen=True)
 class VisibleGroup:
-    """A group with the entries a member may open. Unneeded groups are listed under *More*."""
+    """A group with the entries that a member may open. Unneeded groups are under *More*."""
 
     group: MenuGroup
     entries: tuple[VisibleEntry, ...]
@@ -109,7 +110,7 @@ class VisibleGroup:
 
 @dataclass(frozen=True)
 class Breadcrumb:
-    """The location of a page: its group, and the menu page above it unless it is that page."""
+    """The location of a page: its group, and the menu page above it, if it is not in the menu."""
 
     group: str
     title: str = ""
@@ -121,16 +122,17 @@ _SOURCES: list[Source] = []
 
 
 def add_entries(source: Source) -> None:
-    """Register menu entries, in an app's ``ready()``: they are read at the first request."""
+    """Register menu entries in an app's ``ready()``; they are read at the first request."""
     _SOURCES.append(source)
     entries.cache_clear()
 
 
 @cache
 def entries() -> tuple[MenuEntry, ...]:
-    """Return all menu entries, by group and place.
+    """Return all menu entries, by group and position.
 
-    A page named by several sources has its first place, and its pending items are added up.
+    A page named by several sources has the first of their positions and the total of their pending
+    items.
     """
     order = [group.key for group in GROUPS]
     named = sorted((entry for source in _SOURCES for entry in source()), key=lambda e: e.place)
@@ -148,7 +150,7 @@ def menu_of(
 
     ``here`` is the address of a page inside the study.
 
-    ``needed`` are the keys of the groups that the study's question needs, empty for all.
+    ``needed`` are the keys of the groups that the study's question needs; empty means all groups.
     """
     allowed = [entry for entry in entries() if role in entry.roles]
     current = entry_at(here, allowed)
@@ -203,7 +205,7 @@ def _inside(page: str) -> str:
     return reverse(page, args=[ANY_STUDY]).removeprefix(_begin())
 
 
-# What a study can find out, and the steps that lead there; every paper says its own.
+# Questions that a study can answer, and the steps to the answer, defined for every paper.
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ class StudyStep:
     button: str
     url: str
     is_done: bool
-    # Another page where the step can be done: the words of its link, and its address.
+    # Another page for the step: its link text and its address.
     other: tuple[str, str] | None = None
 
 
@@ -223,8 +225,8 @@ class StudyStep:
 class Path:
     """A question for which people open a study.
 
-    ``steps(study)`` looks up how far the study is; each step is done only when it is. ``groups``
-    are those of the menu that it leads through: the menu shows the others behind *More*.
+    ``steps(study)`` returns the steps with their current status. ``groups`` are the menu groups
+    that the steps use; the menu shows the other groups under *More*.
     """
 
     key: str
@@ -233,7 +235,7 @@ class Path:
     steps: Callable[[Any], list[StudyStep]]
     groups: frozenset[str] = frozenset()
     place: int = 50
-    # Words of the glossary that somebody new to it may want to look up.
+    # Glossary terms that newcomers may want to look up.
     terms: tuple[str, ...] = ()
 
     def terms_in(self, steps: Sequence[StudyStep]) -> tuple[str, ...]:
@@ -254,17 +256,17 @@ def add_paths(*paths: Path) -> None:
 
 
 def paths() -> list[Path]:
-    """Return all paths, in the order they are offered."""
+    """Return all paths, in the order in which they are offered."""
     return sorted(_PATHS.values(), key=lambda path: path.place)
 
 
 def path_of(key: str) -> Path:
-    """Return the path of that name, or the first one if it does not exist."""
+    """Return the path with this key, or the first path if it does not exist."""
     return _PATHS.get(key) or paths()[0]
 
 
 def needed_groups(goal: str) -> frozenset[str]:
-    """Return the menu groups a study with this goal needs; empty if it needs all."""
+    """Return the menu groups that a study with this goal needs; empty if it needs all groups."""
     return _PATHS[goal].groups if goal in _PATHS else frozenset()
 
 
@@ -279,10 +281,10 @@ def step(
     of: Any = None,
     other: tuple[str, str] | None = None,
 ) -> StudyStep:
-    """Return a step whose button leads to a page of the study, or of an object in it.
+    """Return a step whose button leads to a page of the study or of an object in the study.
 
-    ``other`` is a second page of the study: the words of its link, and its name. A query may
-    follow a name, as in ``imports?kind=answers``.
+    ``other`` is a second page of the study: its link text and its URL name. A query may follow the
+    name, as in ``imports?kind=answers``.
     """
     ids = [study.public_id] if of is None else [study.public_id, of.public_id]
     second = other and (other[0], _page_address(other[1], [study.public_id]))
@@ -294,9 +296,9 @@ def _page_address(page: str, ids: list[Any]) -> str:
     return f"{reverse(name, args=ids)}{mark}{query}"
 
 
-# Things of a study by their names, for the search box: every app says what it has.
+# Search for objects of a study by name; every app registers its own objects.
 
-# Maximum results of each kind.
+# Maximum number of results of each kind.
 MOST_SHOWN = 5
 
 
@@ -304,14 +306,14 @@ MOST_SHOWN = 5
 class Finder:
     """The search for one kind of object.
 
-    ``rows`` are those of a study in the order in which they are shown, ``fields`` are searched for
-    the words, and ``page`` is the page of a row.
+    ``rows`` returns a study's rows in display order, ``fields`` are searched for the words, and
+    ``page`` is the page of a row.
     """
 
     kind: str | Promise
     rows: Callable[[Any], QuerySet[Any]]
     fields: tuple[str, ...]
-    # The name of an address that takes the study and the row; the study alone if ``is_listed``.
+    # URL name with the study and the row as arguments; only the study if ``is_listed``.
     page: str | Callable[[Any], str]
     roles: frozenset[str] = RESEARCHERS
     is_listed: bool = False
@@ -352,15 +354,15 @@ def _holding(fields: tuple[str, ...], words: list[str]) -> Q:
     return condition
 
 
-# A tour of a study: the pages of the menu that say what they are for, one after the other.
+# A tour of a study: the menu pages with a stated purpose, one after another.
 
-# Parameter of an address: its page is a stop.
+# Query parameter that marks a page as a stop.
 TOUR = "tour"
 
 
 @dataclass(frozen=True)
 class Stop:
-    """One page of a tour; ``back`` and ``on`` are empty at its ends."""
+    """One page of a tour; ``back`` is empty at the first stop and ``on`` at the last one."""
 
     number: int
     stops: int

@@ -29,7 +29,7 @@ from django.views.defaults import server_error
 from cqa_site.web.pages import wants_json
 
 DEADLINE = 0.8
-# A question that got no answer for so long is given up, and another one asked.
+# A query without a reply after this time is given up, and a new query is sent.
 GIVEN_UP = 10.0
 
 
@@ -65,12 +65,12 @@ class Pulse:
         self.question: DatabaseProbe | None = None
 
     def reaches_database(self) -> bool:
-        """Whether the database answers within the deadline."""
+        """Return whether the database replies within the deadline."""
         with self.lock:
             if self.question is None or not self.question.is_pending:
                 self.question = DatabaseProbe()
             question = self.question
-        # Later callers wait for the same answer, and no longer.
+        # Later callers wait for the same reply, but no longer.
         question.done.wait(max(0.0, question.asked_at + DEADLINE - time.monotonic()))
         return question.is_reached
 
@@ -98,12 +98,12 @@ def health(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "database away"}, status=503, headers={"Retry-After": "5"})
 
 
-# Free threads that wait for a PostgreSQL server that accepts connections but never answers.
+# Release of threads that wait for a PostgreSQL server that accepts connections but never replies.
 #
-# No driver promises a deadline for an answer, and packets that the other machine's kernel
-# acknowledges keep time-outs of TCP from running. So while a request takes long the health check's
-# question is asked; if that gets no answer either, the sockets of all requests are shut, and they
-# end as they do where the server is gone.
+# No driver guarantees a deadline for a reply, and TCP timeouts do not start while the other
+# machine's kernel acknowledges packets. If a request takes long, the health check's query is
+# therefore sent. If it gets no reply either, the sockets of all requests are shut down, and the
+# requests end as if the server were unreachable.
 
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25
@@ -136,7 +136,7 @@ class Watch:
             self._begun.pop(me, None)
 
     def _start(self) -> None:
-        """Start one thread per process, even after a fork."""
+        """Start one thread in each process, even after a fork."""
         if self._process == os.getpid():
             return
         with self._lock:
@@ -153,10 +153,10 @@ class Watch:
             begun = list(self._begun.values())
             is_long = any(now - at > LONG_SECONDS for at, _connection in begun)
             silent = silent + 1 if is_long and not pulse.reaches_database() else 0
-            # One answer that is late is that of a busy machine.
+            # A single late reply only means that the machine is busy.
             if silent > 1:
                 waiting = [connection for _at, connection in list(self._begun.values())]
-                log.warning("the database answers nothing; %d requests are ended", len(waiting))
+                log.warning("the database does not reply; %d requests are ended", len(waiting))
                 _cut(waiting)
 
 
@@ -164,7 +164,7 @@ watch = Watch()
 
 
 def _cut(waiting: list[Any]) -> None:
-    """Shut the sockets of connections that other threads wait for."""
+    """Shut down the sockets of connections that other threads wait for."""
     for connection in waiting:
         with suppress(Exception):
             copy = socket.socket(fileno=os.dup(connection.connection.fileno()))
@@ -173,16 +173,16 @@ def _cut(waiting: list[Any]) -> None:
 
 
 class WorkerWatch:
-    """Frees the threads of a worker, as `Watch` does those of requests, but after minutes.
+    """Frees the threads of a worker, as `Watch` frees those of requests, but only after minutes.
 
-    After a mere pause of the database, work continues where it was. A server that was replaced
-    meanwhile never answers on old connections, so they are closed once the leases of this worker
-    have run out, including those that lie ready in the pool.
+    After a short pause of the database, work continues where it stopped. A server that was
+    replaced in the meantime never replies on old connections, so these are closed, including idle
+    connections in the pool, once the leases of this worker have expired.
 
     Parameters
     ----------
     patience
-        Seconds without an answer after which the connections are closed.
+        Seconds without a reply after which the connections are closed.
     """
 
     def __init__(self, patience: float) -> None:
@@ -210,7 +210,7 @@ class WorkerWatch:
             if not in_use or pulse.reaches_database():
                 answered_at = time.monotonic()
             elif time.monotonic() - answered_at > self._patience:
-                log.warning("the database answers nothing; %d connections are cut", len(in_use))
+                log.warning("the database does not reply; %d connections are cut", len(in_use))
                 _cut(in_use)
                 usual: Any = connections[DEFAULT_DB_ALIAS]
                 with suppress(Exception):
@@ -218,14 +218,14 @@ class WorkerWatch:
                 answered_at = time.monotonic()
 
 
-# What the site answers while its database is unavailable: 503, and when to try again.
+# Responses while the database is unavailable: 503, with a time for the next attempt.
 #
-# Every view is covered by one middleware and one handler, the API by its own error document. Only
-# errors of the connection and of the server's room count; a wrong statement stays a 500.
+# One middleware and one handler cover every view; the API has its own error document. Only errors
+# of the connection and of the server's resources count; an invalid statement remains a 500.
 
 RETRY_SECONDS = 5
 CAREFUL_SECONDS = 15.0
-# What says how the site is goes on to answer.
+# Pages about the site's health, which always respond.
 ALWAYS = ("/healthz", "/metrics")
 # Connection, rollback by the server, resources, shutdown, input and output, lock not granted.
 AWAY_STATES = ("08", "25P", "40", "53", "55P03", "57", "58")
@@ -235,8 +235,8 @@ AWAY_CODES = {5, 6, 7, 8, 10, 13, 14, 15}
 
 
 def is_away(error: BaseException | None) -> bool:
-    """Whether an error means that database or cache is unreachable or temporarily cannot store."""
-    # By their names: the package is loaded only where a site uses it.
+    """Return whether an error means that database or cache is unreachable or cannot store now."""
+    # Compare names, because the package is loaded only on sites that use it.
     if type(error).__module__ == "redis.exceptions":
         return not REDIS_AWAY.isdisjoint(base.__name__ for base in type(error).__mro__)
     if not isinstance(error, OperationalError | InterfaceError):
@@ -246,7 +246,7 @@ def is_away(error: BaseException | None) -> bool:
         return "connection" in str(cause)
     if (code := getattr(cause, "sqlite_errorcode", None)) is not None:
         return code & 0xFF in AWAY_CODES
-    # Without a state the server never spoke: refused, cut, timed out.
+    # Without a state, the server never replied: connection refused, cut or timed out.
     state = getattr(cause, "sqlstate", None)
     return state is None or state.startswith(AWAY_STATES)
 
@@ -254,8 +254,9 @@ def is_away(error: BaseException | None) -> bool:
 class Unavailable:
     """Middleware that returns 503 instead of 500 if a view could not reach the database.
 
-    For a while after that, requests ask the health check first: each would otherwise hold a
-    thread until the connection pool gives up, and the health check would wait for one.
+    For some time after such an error, requests first ask the health check. Otherwise each request
+    would hold a thread until the connection pool gives up, and the health check would have to wait
+    for a free thread.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -263,7 +264,7 @@ class Unavailable:
         self.careful_until = 0.0
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on, unless the database is known to be away still."""
+        """Pass the request on, unless the database is known to be still unavailable."""
         is_careful = time.monotonic() < self.careful_until and request.path_info not in ALWAYS
         if is_careful and not pulse.reaches_database():
             return unavailable(request)
@@ -273,7 +274,7 @@ class Unavailable:
             return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Answer connection errors; leave all others to Django."""
+        """Respond to connection errors; leave all other errors to Django."""
         if not is_away(error):
             return None
         self.careful_until = time.monotonic() + CAREFUL_SECONDS
@@ -288,7 +289,7 @@ def error_500(request: HttpRequest) -> HttpResponse:
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
-    """Say, without the database, that nothing was stored and the request can be repeated."""
+    """Report, without the database, that nothing was stored and the request can be repeated."""
     headers = {"Retry-After": str(RETRY_SECONDS)}
     if wants_json(request):
         detail = _(

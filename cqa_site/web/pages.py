@@ -19,7 +19,7 @@ from django.views.defaults import page_not_found
 
 
 class NotThere(LookupError):
-    """The named object does not exist, or no longer; the message is for people."""
+    """The named object does not exist, or no longer exists; the message is for people."""
 
 
 class Middleware:
@@ -47,8 +47,8 @@ class NotFound(Middleware):
 class NoValues(SafeExceptionReporterFilter):
     """A filter that keeps variables and form fields out of error pages.
 
-    Django hides what is marked as sensitive, and only without DEBUG. An API key passes through
-    frames of forms and libraries that nobody can mark, and error pages get copied into issues.
+    Django hides only values marked as sensitive, and only without DEBUG. An API key passes through
+    frames of forms and libraries that cannot be marked, and error pages get copied into issues.
     """
 
     def is_active(self, request: HttpRequest | None) -> bool:
@@ -66,7 +66,7 @@ class NoValues(SafeExceptionReporterFilter):
         return dict.fromkeys(getattr(request, "POST", ()), self.cleansed_substitute)
 
 
-# What every answer of the site has in common: its headers, and a connection that goes on.
+# Common properties of all responses: headers, and a connection that stays open.
 
 PERMISSIONS_POLICY = "camera=(), microphone=(), geolocation=(), payment=()"
 
@@ -76,14 +76,15 @@ MOST_READ, PIECE = 1024 * 1024, 64 * 1024
 class UnreadBodies(Middleware):
     """Middleware that reads the unread rest of a body, or closes the connection after the reply.
 
-    The web server drops a connection with an unread body without a word, and the next request on
-    it is lost.
+    The web server silently drops a connection with an unread body, and the next request on it is
+    lost.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer, with ``Connection: close`` if more than 1 MiB was left unread."""
+        """Respond, with ``Connection: close`` if more than 1 MiB was left unread."""
         response = self.get_response(request)
-        # Other servers would wait for bytes that never come; Django's own reads bodies itself.
+        # Other servers would wait for bytes that never arrive; Django's own server reads bodies
+        # itself.
         if request.META.get("wsgi.input_terminated") and not _read_rest(
             request.META["wsgi.input"]
         ):
@@ -97,7 +98,7 @@ def _read_rest(body: IO[bytes]) -> bool:
 
 
 class PrivateResponses(Middleware):
-    """Middleware that keeps private pages out of caches and switches browser features off."""
+    """Middleware that keeps private pages out of caches and turns off browser features."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Add the headers; a view that set its own Cache-Control keeps it."""
@@ -109,7 +110,7 @@ class PrivateResponses(Middleware):
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether a script made the request; a form without script expects a page."""
+    """Return whether a script made the request; a form without script expects a page."""
     return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
 
 
@@ -117,7 +118,7 @@ Sent = TypeVar("Sent", bound=HttpResponseBase)
 
 
 def attachment(path: Path, *, name: str, content_type: str) -> FileResponse:
-    """Stream a file to save as ``name`` (RFC 6266); browsers neither run it nor guess its type."""
+    """Stream a file for download (RFC 6266); browsers neither run it nor guess its type."""
     return guarded(
         FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type=content_type)
     )
@@ -131,7 +132,7 @@ def guarded(response: Sent) -> Sent:
 
 
 def as_file(content: str | bytes, *, name: str, content_type: str) -> HttpResponse:
-    """Return content as a file to save as ``name``."""
+    """Return content as a file for download as ``name``."""
     response = HttpResponse(content, content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["X-Content-Type-Options"] = "nosniff"
@@ -147,15 +148,16 @@ def offer(form: BaseForm, **offered: Any) -> None:
             case ChoiceField() as field:
                 field.choices = among
             case _:
-                raise TypeError(f"{name} is no field to choose in")
+                raise TypeError(f"{name} is not a choice field")
 
 
-# The glossary: words with the sentence that `docs/glossary.md` has for each.
+# The glossary: terms with their meanings in `docs/glossary.md`.
 #
-# A word is known by its name there, or by one of several in a row (*run, call, attempt*).
+# A term is looked up by its name there, or by one of several names in a row (*run, call,
+# attempt*).
 
 ROW = re.compile(r"^\| (?!term \|)(.+?) \| (.+) \|$", re.M)
-# What makes Markdown of plain text.
+# Markdown syntax that is removed from plain text.
 MARKS = re.compile(r"[*`]")
 
 

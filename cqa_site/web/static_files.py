@@ -1,14 +1,14 @@
-"""Which static files of packages are collected."""
+"""Selection of static files from packages."""
 
 from django.contrib.staticfiles.apps import StaticFilesConfig
 
 
 class NeededFiles(StaticFilesConfig):
-    """Static files without those no page loads.
+    """Static files, except those that no page loads.
 
-    Packing these takes five times as long as the rest.
+    Compressing the unused files takes five times as long as the rest.
 
-    Of the REST framework these are its own pages, which this site does not have.
+    Those of the REST framework belong to its own pages, which this site does not have.
     """
 
     ignore_patterns = [

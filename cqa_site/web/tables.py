@@ -49,7 +49,7 @@ ESCAPES = {
 JOINED = {"-": "-{}", "'": "'{}"}
 _SPECIAL = re.compile("|".join(re.escape(char) for char in ESCAPES) + "|-(?=-)|'(?=')")
 _TABLE = ESCAPES | JOINED
-# C0 and C1 controls, line and paragraph separators: TeX knows none of them.
+# C0 and C1 controls, line and paragraph separators, which TeX does not know.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -85,13 +85,13 @@ def booktabs(
     columns, rows
         Headings, and cells in their order.
     numeric
-        For each column whether it is set flush right.
+        For each column, whether it is aligned right.
     caption
-        Set above the table.
+        Text above the table.
     label
         Used in ``\\label{tab:…}``; only letters, digits and hyphens are kept.
     note
-        Set small below the table.
+        Small text below the table.
     """
     align = "".join("r" if is_number else "l" for is_number in numeric)
     lines = [
@@ -117,7 +117,7 @@ def _row(cells: Sequence[str]) -> str:
     return " & ".join(escape(cell) for cell in cells) + r" \\"
 
 
-# One small table, and the three forms in which people take it away.
+# One small table, and its three download formats.
 
 Cell = str | int | float | None
 UNDEFINED = "n/a"
@@ -133,11 +133,11 @@ class TableData:
     columns
         Headings.
     rows
-        Cells in the order of the columns; None is a value that is not defined.
+        Cells in the order of the columns; None is an undefined value.
     caption
         The content of the table and its source.
     note
-        How the numbers were made.
+        Explanation of how the numbers were computed.
     name
         For file names and labels: letters, digits, hyphens.
     """
@@ -151,12 +151,12 @@ class TableData:
 
     def __post_init__(self) -> None:
         if any(len(row) != len(self.columns) for row in self.rows):
-            raise ValueError("every row has one cell for each column")
+            raise ValueError("every row must have one cell for each column")
         numeric = [_is_numeric([row[at] for row in self.rows]) for at in range(len(self.columns))]
         object.__setattr__(self, "numeric", numeric)
 
     def to_csv(self) -> bytes:
-        """Return UTF-8 with full precision and defused formulas, without caption and note."""
+        """Return UTF-8 CSV with full precision and defused formulas, without caption and note."""
         file = io.BytesIO()
         write_csv(file, self.columns, self.rows)
         return file.getvalue()
@@ -190,12 +190,12 @@ def one_line(text: Any) -> str:
 
 
 def text_of(cell: Cell, decimals: int = DECIMALS) -> str:
-    """Format a cell: thousands separators, floats rounded, halves away from zero."""
+    """Format a cell with thousands separators; floats are rounded, with halves away from zero."""
     if cell is None:
         return UNDEFINED
     if isinstance(cell, float):
-        # Of a minus sign without a digit behind it nobody knows what it means. A half counts as
-        # one where it is inexact, too: 100 * 0.145 lies below 14.5.
+        # Zero has no minus sign. Inexact halves also count as halves, for example 100 * 0.145,
+        # which is slightly below 14.5.
         return f"{cell * (1 + 1e-14):z,.{decimals}f}".replace("-", "−")
     return f"{cell:,}" if isinstance(cell, int) else cell
 
@@ -228,7 +228,7 @@ def _pipes(cells: Sequence[str]) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Escape characters Markdown or HTML would interpret; a cell stays on one line."""
+    """Escape characters that Markdown or HTML would interpret; a cell stays on one line."""
     plain = " ".join(text.split())
     for char in "\\`*_[]<>|#~$":
         plain = plain.replace(char, "\\" + char)

@@ -25,12 +25,12 @@ class StoredUpload:
 
 
 def path_of(folder: str, stored_as: str) -> Path:
-    """Return the path of an upload; its name on disk is ours, never the client's."""
+    """Return the path of an upload; the site chooses its name on disk, never the client."""
     return settings.MEDIA_ROOT / folder / stored_as
 
 
 def write_upload(folder: str, chunks: Iterable[bytes]) -> StoredUpload:
-    """Stream an upload to disk under a random name; raises TooLarge above the limit."""
+    """Stream an upload to disk under a random name; raise TooLarge above the limit."""
     target = path_of(folder, uuid.uuid4().hex)
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
@@ -58,7 +58,7 @@ MOST_DRAINED = 4 * 64 * 1024 * 1024
 
 
 def is_too_large(request: HttpRequest) -> bool:
-    """Whether the body is too large. It is then discarded, so that the browser shows the reply."""
+    """Return whether the body is too large; if so, read it so that the browser shows the reply."""
     if int(request.META.get("CONTENT_LENGTH") or 0) <= settings.MAX_UPLOAD_BYTES + FORM_SLACK:
         return False
     left = MOST_DRAINED

@@ -115,7 +115,7 @@ def test_few_items_are_listed_and_not_tested_or_say_why():
         with pytest.raises(ValueError, match=r"closeness|epsilon"):
             alternative_annotator_test(ratings([[1, 2]]), pd.Series([1.0]), **options)
     for grid, judge, reason in (
-        ([[1]] * 40, [1] * 40, "there is 1"),
+        ([[1]] * 40, [1] * 40, "not 1"),
         ([[1, 2]] * 29, [1] * 29, "scored 30 answers"),
         ([[1, 2]] * 40, [1] * 29 + [np.nan] * 11, "scored 30 answers"),
         ([[1, np.nan]] * 40 + [[np.nan, 1]] * 40, [1] * 80, "scored 30 answers"),

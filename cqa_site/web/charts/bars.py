@@ -32,24 +32,24 @@ from .vega import (
     wrap,
 )
 
-# Bars: counts by label, by size, by time, side by side, in order.
+# Bar charts: stacked, grouped, sorted, by size and by time.
 
-# Share of its place that a bar takes.
+# Width of a bar as a share of the space for its category.
 PART = 0.84
 TICKS = {"wide": 6, "middle": 5, "narrow": 4}
-# How long a step of time is; months have their own lengths.
+# Length of a time step; the length of a month varies.
 STEPS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7)}
 
 
 def stacked_bars(
     rows: Rows, *, x: str, y: str, series: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
-    """Draw one stacked bar per ``x`` with a part per series, and the sum above it."""
+    """Draw one stacked bar per ``x`` with a part per series, and the total above it."""
     order, names = _kinds(rows, x), _kinds(rows, series)
     sums = {category: sum(row[y] for row in rows if row[x] == category) for category in order}
     above, start = legend(names, size, sign="square")
     up = axis_of([0.0, *sums.values()], is_whole=True)
-    # The sum of a bar that reaches the top of the axis stands below the axis' title.
+    # Leave room for the total of the tallest bar below the title of the axis.
     plane = plane_of(_places(order), up, titles, size, start=start + LEADING - 4)
     bars, reached = [], dict.fromkeys(order, 0.0)
     for row in sorted(rows, key=lambda row: names.index(row[series])):
@@ -87,7 +87,7 @@ def grouped_bars(
 def sorted_bars(
     rows: Rows, *, x: str, y: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
-    """Draw one thin bar per row in the rows' order, up or down from 0."""
+    """Draw one thin bar per row in row order, up or down from 0."""
     order = _places([row[x] for row in rows])
     up = axis_of([0.0, *(row[y] for row in rows)])
     plane = plane_of(Axis(order.low, order.high, [], []), up, titles, size)
@@ -118,7 +118,7 @@ def columns_over_time(
 def _between(
     spans: Sequence[tuple[float, float, float]], across: Axis, titles: tuple[str, str], size: str
 ) -> Spec:
-    """Draw a bar from each value to another, a pixel apart."""
+    """Draw a bar for each span, with a gap of one pixel between bars."""
     up = axis_of([0.0, *(height for _start, _end, height in spans)], is_whole=True)
     plane = plane_of(across, up, titles, size)
     bars = [
@@ -138,12 +138,12 @@ def _next(start: str, step: str) -> float:
 
 
 def _kinds(rows: Rows, name: str) -> list[Any]:
-    """Return the distinct values of a field, in the rows' order."""
+    """Return the distinct values of a field, in row order."""
     return list(dict.fromkeys(row[name] for row in rows))
 
 
 def _places(order: Sequence[Any]) -> Axis:
-    """Return an axis with an equally wide place for each category."""
+    """Return an axis with equal space for each category."""
     return Axis(
         -0.5, max(len(order), 1) - 0.5, range(len(order)), [str(category) for category in order]
     )
@@ -159,7 +159,7 @@ def _bars(bars: Rows, names: Sequence[str]) -> Layer:
 
 
 def _sums(sums: dict[Any, float], plane: Plane) -> list[Layer]:
-    """Return the sums above the bars, if the bars are wide enough for all of them."""
+    """Return the totals above the bars, if the bars are wide enough for all totals."""
     words = [
         {"x": plane.x(at), "y": plane.y(value) - 8, "text": f"{value:,}"}
         for at, value in enumerate(sums.values())
@@ -169,12 +169,12 @@ def _sums(sums: dict[Any, float], plane: Plane) -> list[Layer]:
     return [texts(words, "value", "center")] if is_free else []
 
 
-# Share of the picture's width that names of rows may take.
+# Maximum width of row names as a share of the chart's width.
 NAMES = 0.38
 WIDEST, LOWEST = 84, 18
-# From this share on cells are deep.
+# Cells with a larger share are dark.
 DEEP = 0.6
-# Space around a name or a text inside its cell.
+# Padding around a name or text in its cell.
 AIR = 6
 Lines = list[list[str]]
 
@@ -191,8 +191,9 @@ def heatmap(
 ) -> Spec:
     """Draw cells shaded by ``share`` (0 to 1, or missing), with ``text`` inside, in row order.
 
-    Columns too narrow for their names are numbered: as the rows are, if those have the same names,
-    and otherwise with a key below. Narrow cells hold the first line of their texts, or none.
+    Columns too narrow for their names are numbered. If the rows have the same names, they are
+    numbered, too; otherwise, a key below the chart explains the numbers. Narrow cells show only
+    the first line of their text, or no text.
     """
     across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in (x, y))
     cells = [
@@ -213,7 +214,7 @@ def heatmap(
 
 @dataclass(frozen=True, kw_only=True)
 class ChartGrid:
-    """The positions of the cells, and the texts around them."""
+    """The positions of the cells, and the text around them."""
 
     left: float
     top: float
@@ -227,7 +228,7 @@ class ChartGrid:
 
     @property
     def end(self) -> float:
-        """The bottom of the last row."""
+        """The bottom edge of the last row."""
         return self.top + self.height * len(self.names)
 
 
@@ -274,7 +275,7 @@ def _columns(down: Sequence[str], across: Sequence[str], picture: int) -> tuple[
 
 
 def _heads(across: Sequence[str], width: float) -> Lines:
-    """Number all columns, or only as many as there is room for."""
+    """Number all columns, or every nth column if there is not enough room."""
     label_width = text_width(str(len(across)), SIZE) + 4
     step = next(
         stride for stride in (1, 5, 10, 50, 100, len(across)) if stride * width >= label_width
@@ -311,14 +312,14 @@ def _shades(cells: Rows, grid: ChartGrid) -> Layer:
 
 
 def _shade(share: float | None) -> float | None:
-    """Return the share without the middle shades, on which no text is legible."""
+    """Map a share to a shade that is not in the middle of the scale, where no text is legible."""
     if share is None:
         return None
     return share / DEEP / 2 if share <= DEEP else 1 - (1 - share) * 0.55
 
 
 def _borders(grid: ChartGrid) -> Layer:
-    """Return thin lines around all cells, so that pale ones have visible edges."""
+    """Return thin lines around all cells, so that pale cells have visible edges."""
     right = grid.left + grid.width * len(grid.heads)
     heights = [grid.top + grid.height * at for at in range(len(grid.names) + 1)]
     places = [grid.left + grid.width * at for at in range(len(grid.heads) + 1)]
@@ -327,7 +328,7 @@ def _borders(grid: ChartGrid) -> Layer:
 
 
 def _words(grid: ChartGrid) -> list[Layer]:
-    """Return titles, names of rows and columns, and the key."""
+    """Return the titles, the names of rows and columns, and the key."""
     names = [
         text
         for at, lines in enumerate(grid.names)

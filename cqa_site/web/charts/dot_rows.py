@@ -30,14 +30,14 @@ from .vega import (
     wrap,
 )
 
-# Share of the picture's width that names may take beside the dots.
+# Maximum width of names next to the dots, as a share of the chart's width.
 BESIDE = 0.38
 GAP = 14
 # Space between lines of a name, between a name and the dots below it, and between rows.
 LINE, UNDER = 14, 6
-# Space between rows of one dot; three times as much between rows of several.
+# Space between rows with one dot; rows with several dots have three times as much.
 APART = 6
-# Lines of a name; what needs more loses its middle.
+# Maximum number of lines of a name; longer names lose their middle.
 MOST_LINES = 4
 TICKS = {"wide": 6, "middle": 5, "narrow": 4}
 
@@ -62,11 +62,11 @@ class RowPlacement:
 
     @property
     def bottom(self) -> float:
-        """The bottom of the last row."""
+        """The bottom edge of the last row."""
         return self.top + sum(self.rows)
 
     def start(self, at: int) -> float:
-        """Return the top of a row."""
+        """Return the top edge of a row."""
         return self.top + sum(self.rows[:at])
 
     def middle(self, at: int) -> float:
@@ -75,7 +75,7 @@ class RowPlacement:
         return self.start(at) + self.rows[at] - self.apart - self.slots * self.slot / 2
 
     def dot(self, at: int, slot: int = 0) -> float:
-        """Return the height of a dot."""
+        """Return the vertical position of a dot."""
         return self.middle(at) + (slot - (self.slots - 1) / 2) * self.slot
 
 
@@ -91,9 +91,9 @@ def place_rows(
 ) -> RowPlacement:
     """Lay out rows with room for names and numbers.
 
-    ``beyond`` is kept free to their right.
+    ``beyond`` is the width of the free space to their right.
 
-    Long names take several lines, in a narrow picture above their dots.
+    Long names take several lines; in a narrow chart, names are above their dots.
     """
     width = WIDTHS[size]
     longest = max((text_width(name, SIZE) for name in names), default=0)
@@ -121,7 +121,7 @@ def place_rows(
 
 
 def frame(place: RowPlacement, axis: Axis, title: str, marks: Sequence[float] = ()) -> list[Layer]:
-    """Return names, lines and the axis, with dashed lines at the marks and none behind a name."""
+    """Return names, lines and the axis, with dashed lines at the marks that do not cross names."""
     rows = range(len(place.names))
     across = [
         segment(place.left, place.dot(at, slot), place.right, place.dot(at, slot))
@@ -150,7 +150,7 @@ def spans(rows: Rows, axis: Axis, place: RowPlacement, names: Sequence[str]) -> 
 
 
 def dots(rows: Rows, axis: Axis, place: RowPlacement, names: Sequence[str]) -> Layer:
-    """Return a sign at each value at the height y."""
+    """Return a symbol at each value at the height y."""
     known = [row for row in rows if row["value"] is not None]
     x = values("value", axis, (place.left, place.right))
     encoding = {"x": x, "y": pixels("y"), **looks(names)}
@@ -158,7 +158,7 @@ def dots(rows: Rows, axis: Axis, place: RowPlacement, names: Sequence[str]) -> L
 
 
 def number_of(value: float | None, axis: Axis) -> str:
-    """Format shares with three decimals, points with two."""
+    """Format shares with three decimals and points with two."""
     if value is None:
         return "–"
     places = 3 if max(abs(axis.low), abs(axis.high)) <= 1 else 2
@@ -166,7 +166,7 @@ def number_of(value: float | None, axis: Axis) -> str:
 
 
 def _upright(place: RowPlacement, axis: Axis, values: Sequence[float]) -> list[dict[str, float]]:
-    """Return vertical lines, interrupted where names stand above their dots."""
+    """Return vertical lines, interrupted at names above their dots."""
     half = place.slots * place.slot / 2
     upright = []
     for value in values:
@@ -198,7 +198,7 @@ def _axis(place: RowPlacement, axis: Axis, title: str) -> list[Layer]:
         for tick, label in zip(axis.ticks, axis.labels, strict=True)
     ]
     if labels and place.is_above:
-        # The first stands at the very edge, where its half would be cut.
+        # Half of the first label would be cut off at the edge.
         half = text_width(labels[0]["text"], SIZE) / 2
         labels[0]["x"] = max(labels[0]["x"], half + 1)
     lines, align = _title(place, title)
@@ -217,7 +217,7 @@ def _title(place: RowPlacement, title: str) -> tuple[list[str], str]:
     return wrap(title, place.right - EDGE, SIZE, most=4), "right"
 
 
-# Values with intervals, and several values of one thing, in rows under each other.
+# Rows of values with intervals, and rows of several values each.
 
 
 def intervals(
@@ -225,7 +225,7 @@ def intervals(
 ) -> Spec:
     """Draw a dot with its interval (fields value, low, high) per ``y``, one line per series.
 
-    The value is at the right. ``marks`` are values at which a dashed line helps the eye.
+    The value is at the right. ``marks`` are values that get a dashed line.
     """
     kinds, names = _kinds(rows, y), _kinds(rows, series)
     values = [row[part] for row in rows for part in ("value", "low", "high")]
@@ -270,8 +270,8 @@ def parts(
 ) -> Spec:
     """Draw a dot per series at ``x`` in the row of ``y``, each series at its own height.
 
-    ``names`` are the series in their order. Dots tell positions, no lengths: the axis begins a
-    little below the lowest.
+    ``names`` are the series in order. Because dots show positions and not lengths, the axis starts
+    a little below the lowest value.
     """
     kinds = _kinds(rows, y)
     lowest = min((row[x] for row in rows), default=0.0)
@@ -291,7 +291,7 @@ def parts(
 
 
 def _kinds(rows: Rows, name: str) -> list[Any]:
-    """Return the distinct values of a field, in the rows' order."""
+    """Return the distinct values of a field, in row order."""
     return list(dict.fromkeys(row[name] for row in rows))
 
 
@@ -308,13 +308,13 @@ def ranked_dots(
     ----------
     rows
         ``name``, ``value``, ``low``, ``high`` and ``group``, best first. All but the name may be
-        None: without a value the number is a dash. Neighbours of the same group share a bracket:
-        no two of them can be told apart.
+        None; without a value, the number is a dash. A bracket joins neighbours in the same group,
+        in which no two can be told apart.
     title
-        Of the axis.
+        Title of the axis.
     size
-        Where names are long, they take two lines in a wide picture, and a line of their own above
-        the dot in a narrow one.
+        Long names take two lines in a wide chart, and a separate line above the dot in a narrow
+        chart.
     domain
         Minimum range of the axis; by default the range of the rows.
     """
@@ -336,7 +336,7 @@ def ranked_dots(
 
 
 def _brackets(rows: Rows, place: RowPlacement) -> Layer:
-    """Return thin brackets behind the numbers of neighbours in the same group."""
+    """Return thin brackets after the numbers of neighbours in the same group."""
     lines, at, x = [], 0, place.width - 2
     for group, members in groupby(rows, key=lambda row: row.get("group")):
         count = len(list(members))

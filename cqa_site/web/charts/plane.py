@@ -26,12 +26,12 @@ from .vega import (
     wrap,
 )
 
-# A plane with two axes, drawn with nothing in the way of its words.
+# A plane with two axes, with nothing drawn over its text.
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plane:
-    """A plane: its sides in pixels of the picture, its axes and the titles around it."""
+    """A plane: its sides in pixels, its axes and its titles."""
 
     picture: int
     left: float
@@ -53,7 +53,7 @@ class Plane:
 
     @property
     def end(self) -> float:
-        """The bottom of the horizontal axis and its title."""
+        """The bottom edge of the horizontal axis and its title."""
         return self.bottom + 30 + LEADING * len(self.title)
 
 
@@ -67,7 +67,7 @@ def plane_of(
     start: float = 0,
     beyond: float = 0,
 ) -> Plane:
-    """Lay out a plane of this height below ``start``; ``beyond`` is kept free to its right."""
+    """Lay out a plane of this height below ``start``, with ``beyond`` pixels free to its right."""
     picture = WIDTHS[size]
     above = wrap(titles[1], picture - 2 * EDGE, SIZE, most=4) if titles[1] else []
     left = EDGE + max((text_width(label, SIZE) for label in up.labels), default=0) + 8
@@ -108,7 +108,7 @@ def frame(plane: Plane, *, start: float = 0) -> list[Layer]:
 
 
 def _labels(plane: Plane) -> list[dict[str, Any]]:
-    """Return the labels across, kept inside the picture: as many as have room, evenly spaced."""
+    """Return the labels of the horizontal axis: as many as fit, evenly spaced."""
     every = []
     for tick, label in zip(plane.across.ticks, plane.across.labels, strict=True):
         half = text_width(label, SIZE) / 2
@@ -120,12 +120,12 @@ def _labels(plane: Plane) -> list[dict[str, Any]]:
 
 
 def _is_free(labels: Sequence[tuple[dict[str, Any], float, float]]) -> bool:
-    """Whether no label touches the next one."""
+    """Return whether no label touches the next one."""
     return all(label[2] + 6 <= other[1] for label, other in pairwise(labels))
 
 
 def on(plane: Plane, x: str, y: str) -> Channels:
-    """Return value fields as positions on a plane."""
+    """Return encodings of value fields as positions on a plane."""
     return {
         "x": values(x, plane.across, (plane.left, plane.right)),
         "y": values(y, plane.up, (plane.bottom, plane.top)),
@@ -147,12 +147,12 @@ class Box(NamedTuple):
     bottom: float
 
     def meets(self, other: "Box") -> bool:
-        """Whether two rectangles overlap."""
+        """Return whether two rectangles overlap."""
         is_beside = self.right <= other.left or other.right <= self.left
         return not (is_beside or self.bottom <= other.top or other.bottom <= self.top)
 
     def holds(self, other: "Box") -> bool:
-        """Whether another rectangle lies inside this one."""
+        """Return whether another rectangle is inside this one."""
         return (
             self.left <= other.left
             and self.top <= other.top
@@ -174,7 +174,7 @@ class DotLabel:
 def beside(
     points: Sequence[Point], names: Sequence[str], area: Box, obstacles: Sequence[Box] = ()
 ) -> list[DotLabel] | None:
-    """Place a name beside each dot without overlap; None if they do not all fit."""
+    """Place a name beside each dot without overlap; return None if they do not all fit."""
     placed: list[Box] = []
     labels = []
     for point, name in zip(points, names, strict=True):
@@ -192,7 +192,7 @@ def beside(
 def numbered(
     points: Sequence[Point], area: Box, boxes: Sequence[Box] = ()
 ) -> list[DotLabel | None]:
-    """Place numbers from 1 near their dots, or farther off with a line; None without room."""
+    """Place numbers near their dots, or further away with a line; None if there is no room."""
     placed: list[Box] = []
     leads: list[Box] = []
     labels: list[DotLabel | None] = []
@@ -205,7 +205,7 @@ def numbered(
             labels.append(None)
             continue
         lead = None if free in near else edge(free, point)
-        # A line leaves its own dot, and those that it lies on.
+        # Keep later labels off this line.
         leads += along(point, lead) if lead else []
         placed.append(free)
         labels.append(DotLabel(text, *_middle(free), lead))
@@ -213,7 +213,7 @@ def numbered(
 
 
 def _far(point: Point, size: Box, placed: Sequence[Box]) -> Iterator[Box]:
-    """Yield ever more distant places whose line to the point avoids the other words."""
+    """Yield positions ever further away whose line to the point avoids the other labels."""
     width = size.right - size.left
     for away in range(16, FARTHEST, 6):
         for box in _ring(point, width, away):
@@ -258,7 +258,7 @@ def _middle(box: Box) -> Point:
 
 
 def around(points: Sequence[Point]) -> list[Box]:
-    """Return the boxes of dots."""
+    """Return a box around each dot."""
     return [Box(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in points]
 
 
@@ -269,7 +269,7 @@ def _first(boxes: Iterable[Box], area: Box, blocked: Sequence[Box]) -> Box | Non
 
 
 def along(start: Point, end: Point) -> list[Box]:
-    """Return small boxes along a line, so that words keep off it."""
+    """Return small boxes along a line, so that labels do not cover it."""
     (x, y), (x2, y2) = start, end
     steps = int(max(abs(x2 - x), abs(y2 - y)) / 4) + 1
     places = [(x + (x2 - x) * at / steps, y + (y2 - y) * at / steps) for at in range(steps + 1)]
@@ -277,7 +277,7 @@ def along(start: Point, end: Point) -> list[Box]:
 
 
 def apart(places: Sequence[float], least: float, low: float, high: float) -> list[float]:
-    """Move places as little as needed to keep the minimum distance, in their order.
+    """Move positions as little as needed for the minimum distance, keeping their order.
 
     >>> apart([10, 12, 50], 10, 0, 100)
     [10, 20, 50]
@@ -293,15 +293,15 @@ def apart(places: Sequence[float], least: float, low: float, high: float) -> lis
 
 
 NUMBER = 22
-# More names than these leave no room for the dots.
+# With more names, there is no room for the dots.
 MOST = 16
 Lines = Sequence[tuple[float, float, float, float]]
 
 
 def named(plane: Plane, rows: Rows, size: str, *, lines: Lines = ()) -> tuple[list[Layer], float]:
-    """Return layers that name rows (fields x, y, text), and the bottom of the picture.
+    """Return layers that name rows (fields x, y, text), and the bottom edge of the chart.
 
-    Words keep off the lines, which run between values.
+    Names do not cover the lines, which run between values.
     """
     every = [row for row in rows if row["text"]]
     wanted = every[:MOST]
@@ -331,7 +331,7 @@ def _words(labels: Sequence[DotLabel]) -> Layer:
 
 
 def _key(names: Sequence[str], every: int, size: str, top: float) -> tuple[list[Layer], float]:
-    """Return numbers with names in as many columns as fit, and their bottom."""
+    """Return numbers with names in as many columns as fit, and their bottom edge."""
     room = WIDTHS[size] - 2 * EDGE
     longest = max(text_width(name, SIZE) for name in names) + NUMBER + 8
     columns = max(1, min(3, int(room / longest)))

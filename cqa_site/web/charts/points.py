@@ -1,4 +1,4 @@
-"""Charts on a plane: points, lines, scatter, two raters side by side."""
+"""Charts on a plane: points, lines, scatter plots, and two raters compared."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,15 +28,15 @@ from .vega import (
     time_axis,
 )
 
-# A chart of some figures, and what may stand in one.
+# Charts of figures, and their limits.
 
-# Rows of one chart: more than these take longer to find than in the table.
+# Maximum number of rows of a chart; more rows are easier to find in a table.
 MOST = 40
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: functions that draw it at a size, describe it, and return its rows."""
+    """A chart: functions that draw it at a given size, describe it, and return its rows."""
 
     draw: Callable[..., Spec]
     alt: Callable[..., str]
@@ -52,7 +52,7 @@ def chart_of(charts: Mapping[str, Chart], slug: str, *figures: Any) -> dict[str,
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """Number repeated names from the second on, so that their rows stay apart."""
+    """Number repeated names from the second on, to distinguish their rows."""
     seen: dict[str, int] = {}
     labels = []
     for name in names:
@@ -90,10 +90,10 @@ def points(
 ) -> Spec:
     """Draw a dot with its vertical interval (fields low, high) and a name for each row.
 
-    ``x`` is a number, or an ISO time with ``is_time``. Rows without ``y`` are left out. Series are
-    told apart by colour and sign; of more than there are signs, the names have to say which is
-    which. The dots of a series are joined with ``is_curve``. Where names do not fit beside their
-    dots, dots are numbered and a key below has the names.
+    ``x`` is a number, or an ISO time with ``is_time``. Rows without ``y`` are left out. Series
+    differ by colour and symbol; if there are more series than symbols, the names must identify
+    them. ``is_curve`` joins the dots of a series. If names do not fit beside their dots, dots are
+    numbered and a key below lists the names.
     """
     known = [row for row in rows if row[y] is not None and row[x] is not None]
     names = list(dict.fromkeys(row[series] for row in known))
@@ -184,7 +184,7 @@ def lines(
 ) -> Spec:
     """Draw one dashed or solid line per series; ``x`` and ``y`` are numbers.
 
-    ``line``: a separate line within a series.
+    ``line`` is a field that separates the lines within a series.
     """
     names = list(dict.fromkeys(row[series] for row in rows))
     marked = [{"x": row[x], "y": row[y], "series": row[series]} for row in rows]
@@ -206,7 +206,7 @@ def lines(
 
 
 def scatter(rows: Rows, *, x: str, y: str, titles: tuple[str, str], size: str = "wide") -> Spec:
-    """Draw a dot per row; overlapping points look darker."""
+    """Draw a dot per row; overlapping dots look darker."""
     marked = [{"x": row[x], "y": row[y], "series": ""} for row in rows]
     plane = plane_of(
         axis_of((row["x"] for row in marked), most=5 if size == "wide" else 4),

@@ -1,4 +1,4 @@
-"""Vega-Lite specifications: axes, text sizes, marks and pictures."""
+"""Vega-Lite specifications: axes, text sizes, marks and images."""
 
 import hashlib
 import json
@@ -11,9 +11,9 @@ from typing import Any
 
 from django.core.cache import cache
 
-# Round values along an axis, and where they stand.
+# Round values on an axis, and their positions.
 
-# Steps of an axis of time, in seconds: minutes, hours, days, weeks, months, years.
+# Steps of a time axis, in seconds: minutes, hours, days, weeks, months, years.
 _TIMES = (60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 1209600)
 _DAYS = 86400 * 30, 86400 * 90, 86400 * 365, 86400 * 3650
 
@@ -83,20 +83,20 @@ def _round_values(low: float, high: float, step: float) -> list[float]:
 
 
 def _step(span: float, most: int) -> float:
-    """Return the smallest round step that gives at most this number of steps."""
+    """Return the smallest round step that gives at most this many steps."""
     power = 10.0 ** floor(log10(span / most))
     return next(
         power * factor for factor in (1, 2, 5, 10) if span / (power * factor) <= most + 1e-9
     )
 
 
-# How wide a text becomes, and how a long one is laid on lines.
+# Width of text, and wrapping of long text.
 #
-# A picture in a page takes the typeface of whoever looks at it, so nobody knows its widths when it
-# is drawn. Widths here are those of DejaVu Sans, the widest face of the charts' font stack: what
-# fits by them fits in the others.
+# A chart in a page uses a typeface of the viewer's device, so its widths are unknown when the
+# chart is drawn. These are the widths of DejaVu Sans, the widest face in the charts' font stack,
+# so text that fits with them also fits with the other faces.
 
-# Widths in hundredths of the size, each for the characters after it.
+# Widths in hundredths of the font size, each with the characters of that width.
 _CLASSES = {
     28: "ijl'",
     32: "IJ ,.·",
@@ -111,9 +111,9 @@ _CLASSES = {
 }
 _WIDTHS = {ord(character): share / 100 for share, ones in _CLASSES.items() for character in ones}
 _WIDEST = 1.08
-# Weight 600 is drawn bold where a face has nothing between.
+# Weight 600 is drawn bold if a face has no weight in between.
 _BOLD = 1.2
-# After these a line may break.
+# Characters after which a line may break.
 _PIECES = re.compile(r"[^\s/_-]*[\s/_-]?")
 ELLIPSIS = "…"
 
@@ -137,14 +137,14 @@ def wrap(text: str, width: float, size: float = 12, *, most: int = 2) -> list[st
 
 
 def fits(text: str, width: float, size: float = 12, *, most: int = 2) -> bool:
-    """Whether the text fits into these lines without breaking a word."""
+    """Return whether the text fits into these lines without breaking a word."""
     pieces = _PIECES.findall(text)
     is_narrow = all(text_width(piece.rstrip(), size) <= width for piece in pieces)
     return is_narrow and len(_by_words(text, width, size)) <= most
 
 
 def _by_words(text: str, width: float, size: float) -> list[str]:
-    """Fill lines with whole words; only a word wider than a line is broken."""
+    """Fill lines with whole words, breaking only words wider than a line."""
     lines = [""]
     for piece in filter(None, _PIECES.findall(text)):
         if text_width((lines[-1] + piece).rstrip(), size) <= width:
@@ -164,7 +164,7 @@ def _by_letters(text: str, width: float, size: float) -> list[str]:
 
 
 def _without_middle(text: str, width: float, size: float, most: int) -> list[str]:
-    """Fill all lines but the last from the beginning and the last from the end, by words."""
+    """Fill all lines but the last from the start of the text, and the last one from its end."""
     room = width - text_width(ELLIPSIS, size)
     first, *rest = _by_words(text, width, size)[: most - 1] or [""]
     if most == 1:
@@ -175,21 +175,21 @@ def _without_middle(text: str, width: float, size: float, most: int) -> list[str
 
 
 def _fitting(text: str, width: float, size: float) -> str:
-    """Return the longest beginning that fits."""
+    """Return the longest prefix that fits."""
     return _by_letters(text, width, size)[0] if text else ""
 
 
-# Charts as Vega-Lite specifications, and their pictures.
+# Charts as Vega-Lite specifications, and their images.
 #
-# A specification holds data and shapes but no colours: those come from the theme when the
-# picture is made, so one specification serves light and dark pages. vl-convert is loaded at the
-# first chart only.
+# A specification contains data and shapes but no colours. These come from the theme when the image
+# is rendered, so one specification serves light and dark pages. vl-convert is loaded only when the
+# first chart is rendered.
 
 Spec = dict[str, Any]
 Rows = Sequence[dict[str, Any]]
 
 THEMES: dict[str, dict[str, str]] = {
-    # The colours of static/css/counterpoint.css.
+    # The colours in static/css/counterpoint.css.
     "light": {
         "surface": "#ffffff",
         "ink": "#1d1f24",
@@ -218,12 +218,12 @@ CONTENT_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 KEPT_SECONDS = 30 * 24 * 3600
 VERSION = 3
-# A text with one of these, which XML cannot hold, makes vl-convert abort the whole process.
+# Characters that XML cannot contain. They make vl-convert abort the whole process.
 UNDRAWABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def picture(spec: Spec, *, format: str, theme: str) -> bytes:
-    """Draw a chart, or return the picture drawn earlier for the same data and theme."""
+    """Render a chart, or return the image rendered earlier for the same data and theme."""
     content = json.dumps([VERSION, spec, format, theme, THEMES[theme]], sort_keys=True)
     key = "chart:" + hashlib.sha256(content.encode()).hexdigest()
     drawn = cache.get(key)
@@ -244,7 +244,7 @@ def _draw(spec: Spec, format: str, theme: str) -> bytes:
 
 
 def _drawable(part: Any) -> Any:
-    """Return the specification without characters a picture cannot hold."""
+    """Return the specification without characters that an image cannot contain."""
     if isinstance(part, str):
         return UNDRAWABLE.sub("", part)
     if isinstance(part, dict):
@@ -279,17 +279,17 @@ def _config(colours: dict[str, str], *, is_transparent: bool) -> Spec:
     }
 
 
-# What charts are made of: lines, texts and signs at places given in pixels.
+# Parts of charts: lines, text and symbols at positions in pixels.
 #
-# Places count from the picture's upper left corner. They are all given, so that a typeface of
-# another width moves nothing.
+# Positions are measured from the upper left corner. They are all fixed, so that a typeface of
+# another width does not move anything.
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 SIZE = 12
 LEADING = 15
 EDGE = 6
 SIGN = 16
-# A sign and a dash for each series, so that colour is not what tells them apart.
+# A symbol and a dash pattern for each series, so that series do not differ by colour alone.
 SIGNS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 2, 1, 2])
 
@@ -302,7 +302,7 @@ def layer(rows: Rows, mark: str, encoding: Channels, **look: Any) -> Layer:
 
 
 def finish(layers: Sequence[Layer], size: str, height: float) -> Spec:
-    """Combine layers into one picture, drawn in order, without layers that have no rows."""
+    """Combine layers into one chart, in drawing order, without layers that have no rows."""
     return {
         "$schema": SCHEMA,
         "width": WIDTHS[size],
@@ -314,22 +314,22 @@ def finish(layers: Sequence[Layer], size: str, height: float) -> Spec:
 
 
 def pixels(name: str) -> Channels:
-    """Return a field of pixels."""
+    """Return the encoding of a field of pixels."""
     return {"field": name, "type": "quantitative", "scale": None, "axis": None}
 
 
 def places() -> Channels:
-    """Return the fields x and y in pixels."""
+    """Return the encodings of the fields x and y in pixels."""
     return {"x": pixels("x"), "y": pixels("y")}
 
 
 def areas() -> Channels:
-    """Return the fields from x, y to x2, y2 in pixels."""
+    """Return the encodings of the fields x, y, x2 and y2 in pixels."""
     return {**places(), "x2": {"field": "x2"}, "y2": {"field": "y2"}}
 
 
 def values(name: str, axis: Axis, ends: Sequence[float]) -> Channels:
-    """Return a field of values on an axis between two pixels."""
+    """Return the encoding of a field of values on an axis between two pixels."""
     scale = {"domain": [axis.low, axis.high], "range": list(ends), "nice": False, "zero": False}
     return {"field": name, "type": "quantitative", "scale": scale, "axis": None}
 
@@ -345,18 +345,18 @@ def segment(x: float, y: float, x2: float, y2: float) -> dict[str, float]:
 
 
 def texts(rows: Rows, style: str, align: str = "left") -> Layer:
-    """Return texts (field text) centred vertically at the height y."""
+    """Return texts (field text), vertically centred at the height y."""
     encoding = {**places(), "text": {"field": "text", "type": "nominal"}}
     return layer(rows, "text", encoding, style=style, align=align, baseline="middle")
 
 
 def lines_of(lines: Sequence[str], x: float, y: float) -> list[dict[str, Any]]:
-    """Return the lines of a text, with the middle of the first at the height y."""
+    """Return the lines of a text, with the first line centred at the height y."""
     return [{"x": x, "y": y + LEADING * at, "text": line} for at, line in enumerate(lines)]
 
 
 def looks(names: Sequence[str], *, has_signs: bool = True) -> Channels:
-    """Return colour and sign per series (field series); a single one has the first of both."""
+    """Return the colour and symbol of each series (field series); one series has the first."""
     channels = {"color": _kinds(names)}
     return {**channels, "shape": _kinds(names, SIGNS)} if has_signs else channels
 
@@ -375,7 +375,7 @@ def _kinds(names: Sequence[str], kinds: Sequence[Any] = ()) -> Channels:
 
 
 def legend(names: Sequence[str], size: str, *, sign: str = "point") -> tuple[list[Layer], float]:
-    """Return layers that name the series above a chart, and their height; none for one series.
+    """Return layers with the series names above a chart, and their height; none for one series.
 
     ``sign`` is point, square or line.
     """
@@ -391,7 +391,7 @@ def legend(names: Sequence[str], size: str, *, sign: str = "point") -> tuple[lis
 def _flow(
     names: Sequence[str], width: float, lead: float
 ) -> tuple[list[tuple[float, float, list[str], str]], float]:
-    """Flow names over lines; return each with its lines and position, and the total height."""
+    """Arrange names in lines; return names with their lines and positions, and the height."""
     placements, x, y, tallest = [], 0.0, float(LEADING) - 3, 1
     for name in names:
         lines = wrap(name, width - lead, SIZE, most=3)

@@ -31,7 +31,7 @@ from ..pages import Middleware, NotThere
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
-# Details of refusals from outside the views; the others say their reason themselves.
+# Details of refusals from outside the views; other refusals have their own reason.
 DETAILS = {
     400: "The request cannot be read.",
     403: "This is not allowed.",
@@ -61,11 +61,11 @@ class Busy(APIException):
 class ProblemDocuments(Middleware):
     """Middleware that gives every error below ``/api/`` a problem document, whatever its source.
 
-    Django, its middleware and the pages of outages know people only.
+    Django, its middleware and the outage pages only have responses for people.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Replace the body of an error response; status and other headers stay."""
+        """Replace the body of an error response; status and other headers do not change."""
         response = self.get_response(request)
         is_page = response.headers.get("Content-Type") != MEDIA_TYPE
         if response.status_code >= HTTPStatus.BAD_REQUEST and is_page and _is_api(request):
@@ -85,7 +85,7 @@ class ProblemSerializer(serializers.Serializer):
 
 @contextmanager
 def conflict_on(*refusals: type[Exception]) -> Iterator[None]:
-    """Turn these exceptions of an action into 409 with their message."""
+    """Turn these exceptions into 409 with their message."""
     try:
         yield
     except refusals as refusal:
@@ -94,7 +94,7 @@ def conflict_on(*refusals: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def invalid_on(field: str, *refusals: type[Exception]) -> Iterator[None]:
-    """Turn these exceptions of an action into 400 at the field concerned."""
+    """Turn these exceptions into 400 at the field concerned."""
     try:
         yield
     except refusals as refusal:
@@ -138,24 +138,24 @@ def body(code: int, data: Any) -> dict[str, Any]:
     return filled | {"detail": "Some values are not valid.", "errors": errors}
 
 
-# One reader for the query of every address, of pages and of the API.
+# Validation of the query string of every address, for pages and the API.
 #
-# Whatever a view reads from an address has passed here: text that databases store and screens
-# show, of a sensible length. What a value may mean is up to the view; ``chosen`` is for those that
-# know a list of values.
+# Everything that a view reads from a query has been checked here: it is text of a sensible length
+# that can be stored and shown. Each view interprets its values; ``chosen`` is for views with a
+# list of values.
 
 LONGEST_NAME, LONGEST_VALUE = 100, 2_000
 MOST_VALUES = 500
-# NUL and lone surrogates, which databases refuse; other control characters but tab and newlines,
-# which nobody types into an address.
+# NUL and lone surrogates, which databases refuse, and control characters other than tab and
+# newlines, which nobody types into an address.
 UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 class StrictQuery(Middleware):
-    """Middleware that rejects queries with parts that cannot be stored or looked up."""
+    """Middleware that rejects queries that cannot be stored or looked up."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer 400 with the invalid parameters, or pass the request on."""
+        """Respond with 400 and the invalid parameters, or pass the request on."""
         errors = wrong_parameters(request)
         if not errors:
             return self.get_response(request)
@@ -181,19 +181,19 @@ def wrong_parameters(request: HttpRequest) -> dict[str, list[str]]:
 
 
 def chosen(request: HttpRequest, name: str, known: Collection[str]) -> str:
-    """Return a parameter's value if it is known, else an empty text, which means everything."""
+    """Return a parameter's value if it is known, or an empty text, which means everything."""
     value = request.GET.get(name, "")
     return value if value in known else ""
 
 
 def whole_number(text: str | None) -> int | None:
-    """Parse a whole number from 0 that fits every column; None for any other text."""
+    """Parse a whole number of 0 or more that fits every column; return None for any other text."""
     is_number = text is not None and text.isascii() and text.isdigit() and len(text) <= 9
     return int(text or 0) if is_number else None
 
 
 def id_from(text: str | None) -> uuid.UUID | None:
-    """Parse an id; None for any other text."""
+    """Parse an id; return None for any other text."""
     try:
         return uuid.UUID(text or "")
     except ValueError:
@@ -224,7 +224,7 @@ class Pages(PageNumberPagination):
         )
 
     def get_page_number(self, request: Request, paginator: Paginator) -> Any:
-        """Read ``page``; raises 400 unless it is a whole number from 1."""
+        """Read ``page``; raises 400 unless it is a whole number of 1 or more."""
         return _whole(request.query_params.get("page", "1"), "page", MAX_PAGE)
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
@@ -243,10 +243,10 @@ def _whole(text: str, name: str, largest: int) -> int:
     return number
 
 
-# Query parameters of API lists: only declared ones, anything else is a 400.
+# Query parameters of API lists; undeclared parameters get 400.
 
 PAGING = {"page", "page_size"}
-# Longer lists are the description's.
+# Longer lists are only in the API description.
 MOST_NAMED = 60
 
 
@@ -256,7 +256,7 @@ class FilterSet(AnyFilterSet):
 
 @extend_schema_field(OpenApiTypes.BOOL)
 class TrueFalseFilter(TypedChoiceFilter):
-    """A filter for true or false; anything else is a 400 instead of being ignored."""
+    """A filter for true or false; any other value gets 400 instead of being ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         choices = (("true", "true"), ("false", "false"))
@@ -269,7 +269,7 @@ def one_of(values: Iterable[Any]) -> str:
 
 
 class StrictFilterBackend(DjangoFilterBackend):
-    """A filter backend that rejects unknown parameters, so that lookups reach listed fields."""
+    """A filter backend that rejects unknown parameters, so that lookups only use listed fields."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet, view: APIView) -> QuerySet:
         """Filter by the view's ``filterset_class``; raises 400 for a parameter it lacks."""
@@ -278,10 +278,10 @@ class StrictFilterBackend(DjangoFilterBackend):
         return super().filter_queryset(request, queryset, view)
 
     def get_filterset(self, request: Request, queryset: QuerySet, view: APIView) -> Any:
-        """Return the filters; a wrong choice is answered with the allowed ones."""
+        """Return the filters; the error for an invalid choice lists the valid choices."""
         filterset = super().get_filterset(request, queryset, view)
         for field in filterset.form.fields.values() if filterset else ():
-            # The choices of rows would be a query.
+            # Choices that are rows would need a query.
             if not isinstance(field, ChoiceField) or isinstance(field, ModelChoiceField):
                 continue
             choices: Any = field.choices
@@ -306,7 +306,7 @@ def refuse_undeclared(request: Request, declared: Sequence[OpenApiParameter]) ->
 
 
 def refuse_unknown(request: Request, allowed: set[str]) -> None:
-    """Raise 400 for parameters that are not allowed or given twice."""
+    """Raise 400 for parameters that are not allowed, or that are given twice."""
     wrong: dict[str, Any] = {
         name: ["Unknown parameter."] for name in request.query_params if name not in allowed
     }

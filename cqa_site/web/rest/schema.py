@@ -1,4 +1,4 @@
-"""The OpenAPI description: bearer tokens, and the errors every address may return."""
+"""The OpenAPI description: bearer tokens, and the errors that every address may return."""
 
 import re
 from typing import Any, Literal
@@ -35,7 +35,7 @@ class TokenScheme(OpenApiAuthenticationExtension):
         }
 
 
-# Lists whose name does not say what one of them is; ``compare/{other_id}`` follows no list.
+# Lists whose singular is irregular; ``compare/{other_id}`` does not follow a list.
 _UNUSUAL = {"people": "rater", "corpora": "corpus", "analyses": "analysis", "studies": "study"}
 _ID = re.compile(r"([\w-]+s|people|corpora)/\{(\w+)\}")
 
@@ -43,7 +43,7 @@ _ID = re.compile(r"([\w-]+s|people|corpora)/\{(\w+)\}")
 def name_ids(result: dict[str, Any], **_about: Any) -> dict[str, Any]:
     """Name each id in a path after its list, at any position, such as ``{import_id}``.
 
-    In our code the last one is ``public_id``, and a round is a ``round_id`` to several kinds.
+    In the code, the last id is ``public_id``, and ``round_id`` is used for several kinds of round.
     """
     paths = {}
     for path, methods in result["paths"].items():
@@ -72,7 +72,7 @@ class ProblemSchema(AutoSchema):
         self, direction: Literal["request", "response"] = "response"
     ) -> dict[str, Any]:
         responses = super()._get_response_bodies(direction)
-        # Components need a serializer instance once; every error refers to the same one.
+        # Components need a serializer instance once; every error refers to the same instance.
         component = self.resolve_serializer(ProblemSerializer, direction)
         for code in self._error_codes():
             responses.setdefault(

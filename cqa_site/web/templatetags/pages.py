@@ -1,4 +1,4 @@
-"""Template tags of every page: numbers, glossary terms, the menu of a study, folded fields."""
+"""Template tags for all pages: numbers, glossary terms, the menu of a study, folded fields."""
 
 import math
 import re
@@ -34,13 +34,13 @@ register = template.Library()
 register.filter("interval", interval_text)
 HEATS = 5
 
-# How a paragraph begins that has a name: "How sure: ...".
+# The start of a paragraph with a name: "How sure: ...".
 NAMED = re.compile(r"([A-Z][a-z]+(?: [a-z]+){0,2}): (.+)", re.S)
 
 
 @register.filter
 def paragraphs(text: Any) -> list[tuple[str, str]]:
-    """Split a text into paragraphs in order, each with its name; empty for one without a name."""
+    """Split a text into paragraphs, each with its name, or with an empty name."""
     parts = [" ".join(part.split()) for part in str(text).split("\n\n")]
     named = [(NAMED.fullmatch(part), part) for part in parts if part]
     if len(named) == 1:
@@ -61,7 +61,7 @@ def percent(share: float | None, places: int = 0) -> str:
 
 @register.filter
 def percent_interval(share: Any, places: int = 0) -> str:
-    """Format both bounds of a share as percent."""
+    """Format both bounds of a share as percentages."""
     return interval_text(share, places, 100, " %")
 
 
@@ -84,7 +84,7 @@ def cell(value: Any) -> SafeString | str:
 
 @register.filter
 def heat(share: float | None) -> int:
-    """Return the shade of a share, 0 to 5; every share above 0 has a shade."""
+    """Return the shade of a share, 0 to 5; only a share of 0 has the shade 0."""
     if share is None or share <= 0:
         return 0
     return min(HEATS, math.ceil(share * HEATS))
@@ -115,12 +115,13 @@ def pseudonym(rater_id: str) -> str:
 def term(context: dict[str, Any], word: str, shown: str = "") -> SafeString:
     """Show a term with its glossary sentence.
 
-    ``shown`` is its inflected form in the text.
+    ``shown`` is its form in the text, such as a plural.
 
-    The browser opens and closes it (``popover``) by mouse, touch and keyboard, without a script.
+    The browser opens and closes the sentence (``popover``) by mouse, touch and keyboard, without a
+    script.
     """
     meaning = glossary()[word]
-    # The same word may stand on a page twice.
+    # The same term may occur twice on a page.
     numbers = vars(context["request"]).setdefault("glossary_terms", count(1))
     return format_html(
         '<button type="button" class="term" popovertarget="term-{number}">{shown}</button>'
@@ -138,7 +139,7 @@ def term(context: dict[str, Any], word: str, shown: str = "") -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def words_here(context: dict[str, Any], *words: str, of: tuple[str, ...] = ()) -> SafeString:
-    """Show a line of terms that newcomers to the page may look up; empty without terms."""
+    """Show a line of terms that newcomers to the page may look up; show nothing without terms."""
     terms = [(term(context, word),) for word in (*words, *of)]
     if not terms:
         return SafeString("")
@@ -148,12 +149,12 @@ def words_here(context: dict[str, Any], *words: str, of: tuple[str, ...] = ()) -
 
 @register.filter
 def rows_named(html: SafeString) -> SafeString:
-    """Name the rows of rendered Markdown after their first cell, as link targets."""
+    """Give the table rows in rendered Markdown ids from their first cell, as link targets."""
 
     def named(match: re.Match[str]) -> str:
         return f'<tr id="{slugify(strip_tags(match[1]))}">{match[0].removeprefix("<tr>")}'
 
-    # Whatever was not cleaned is escaped here, and then holds no row.
+    # Text that was not cleaned is escaped here, and then contains no rows.
     cleaned = conditional_escape(html)
     return mark_safe(re.sub(r"<tr>\s*<td>(.*?)</td>", named, cleaned))  # noqa: S308
 
@@ -163,9 +164,9 @@ def rows_named(html: SafeString) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def study_menu(context: dict[str, Any]) -> list[VisibleGroup]:
-    """Return the menu groups of the current member; none for a member who only annotates.
+    """Return the menu groups of the current member; no groups for members who only annotate.
 
-    A page that belongs to a list elsewhere says its name as ``home_name``.
+    A page that belongs to a list elsewhere gives the name of that list as ``home_name``.
     """
     request, study = context["request"], context.get("study")
     membership = getattr(request, "membership", None)
@@ -219,7 +220,7 @@ def tour_start(groups: list[VisibleGroup]) -> str:
 def crumb(
     context: dict[str, Any], text: object, page: str, *things: Any, **parameters: Any
 ) -> str:
-    """Link a page of the study above the current one; ``asked`` is the query of its address."""
+    """Return a link to a study page above the current page; ``asked`` is its query string."""
     address = reverse(
         page, args=[context["study"].public_id, *(thing.public_id for thing in things)]
     )
@@ -237,8 +238,8 @@ def icon(name: str) -> SafeString:
     )
 
 
-# Forms with their required decisions visible and fields with default values folded below.
-# The class of the form names these fields in ``advanced``, in the order in which they are shown.
+# Forms with the required decisions visible and fields with defaults folded below.
+# The form class lists these fields in ``advanced``, in display order.
 
 
 @register.filter
@@ -260,9 +261,9 @@ def advanced(form: BaseForm, css: str = "") -> dict[str, Any]:
 
 
 def _usual_values(form: Any) -> dict[str, Any]:
-    """Return a form's default values; a form over a stored object starts with that object's."""
+    """Return a form's default values; for a stored object, these are the object's values."""
     if getattr(form, "round", None):
-        # Each round draws a seed of its own.
+        # Each round draws its own seed.
         return form.begun(form.study) | {"seed": form["seed"].initial}
     has_stored = getattr(getattr(form, "instance", None), "pk", None) is not None
     fields = form.fields.items()
@@ -271,5 +272,5 @@ def _usual_values(form: Any) -> dict[str, Any]:
 
 def _is_unusual(field: BoundField, usual: Any) -> bool:
     value = field.data if field.form.is_bound else field.value()
-    # A value that was proposed for this form alone comes back as the text that it was.
+    # A value proposed only for this form comes back as text.
     return bool(field.errors) or (value != usual and field.field.has_changed(usual, value))
