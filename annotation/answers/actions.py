@@ -17,7 +17,7 @@ from cqa_site.runs.models import Run
 
 
 class AlreadyThere(Exception):
-    """The study already has this question or a system of this name; the message says which."""
+    """The study already has this question, or a system with this name; the message gives it."""
 
 
 def add_question(
@@ -96,7 +96,7 @@ def _new_system(study: Study, model: str, endpoint: str) -> System:
 def choices_before(
     run: Run, *, system: int, condition: int, questions: Iterable[int]
 ) -> dict[int, int]:
-    """Map each question to the number of choices before the first one of a run.
+    """Map each question to the number of choices before a run's first choice.
 
     The answers of a run to a question are numbered consecutively, in the order of the replicates,
     not of the replies. Their numbers follow the highest existing choice and any choices that an
@@ -140,7 +140,7 @@ def list_key(numbered: Iterable[tuple[int, str]]) -> str:
 def argument_list(
     question: Question, numbered: Sequence[tuple[int, Argument]], recipe: dict[str, Any]
 ) -> ArgumentList:
-    """Return the list of these arguments under these numbers, creating it if necessary.
+    """Return the list of these arguments with these numbers, creating it if necessary.
 
     ``recipe`` describes how the list was drawn and is stored only with a new list. Raises
     ValueError if a number occurs twice.
@@ -178,7 +178,7 @@ class NotPairs(Exception):
 
 
 def question_ids(lines: Iterable[str | bytes], name: str) -> set[uuid.UUID]:
-    """Return the ids of the questions that a *Training data* file of pairs names."""
+    """Return the ids of the questions named in a *Training data* file of pairs."""
     public_ids = set()
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -186,7 +186,7 @@ def question_ids(lines: Iterable[str | bytes], name: str) -> set[uuid.UUID]:
         try:
             public_ids.add(uuid.UUID(json.loads(line)["about"]["question"]))
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            text = f"{name}, line {number}: no pair that names its question (about, question)."
+            text = f"{name}, line {number}: the pair does not name its question (about, question)."
             raise NotPairs(text) from problem
     if not public_ids:
         raise NotPairs(f"{name} has no pairs.")
@@ -205,7 +205,7 @@ def mark_learned(
     wanted = set(questions)
     rows = system.study.questions.filter(public_id__in=wanted)
     if missing := sorted(map(str, wanted - set(rows.values_list("public_id", flat=True)))):
-        raise NotPairs(f"{len(missing)} questions are not in this study, first {missing[0]}.")
+        raise NotPairs(f"{len(missing)} questions are not in this study, such as {missing[0]}.")
     known = set(system.learned.values_list("comparison_id", flat=True))
     fresh = set(rows.values_list("comparison_id", flat=True)) - known
     LearnedComparison.objects.bulk_create(

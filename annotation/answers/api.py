@@ -1,4 +1,4 @@
-"""REST API of questions, systems, conditions and answers."""
+"""REST API for questions, systems, conditions and answers."""
 
 import uuid
 from typing import Any
@@ -51,7 +51,7 @@ class AddedQuestionsSerializer(serializers.Serializer):
 
 
 class SystemSerializer(ReadSerializer):
-    """A writer of answers; ``model`` is the model name in requests, if it is a model."""
+    """A source of answers; ``model`` is the model name in requests if a model writes them."""
 
     answers = serializers.IntegerField(source="answer_count")
     learned = serializers.IntegerField(
@@ -65,7 +65,7 @@ class SystemSerializer(ReadSerializer):
 
 
 class ConditionSerializer(ReadSerializer):
-    """How a system's answers were written; ``is_plain`` if all settings have their defaults.
+    """How answers were written; ``is_plain`` is true if filters and wording have their defaults.
 
     An imported condition has only a scenario: filters, wording and decoding are empty.
     """
@@ -135,7 +135,7 @@ MOST_QUESTIONS = 10_000
 
 
 class QuestionInput(Input):
-    """A comparison of the study, with an optional aspect and an optional wording."""
+    """A comparison in the study, with an optional aspect and wording."""
 
     comparison = serializers.UUIDField()
     aspect = serializers.CharField(max_length=300, allow_blank=True, default="")
@@ -218,7 +218,7 @@ class QuestionViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=AddedQuestionsSerializer)
     def missing(self, request: Request, **kwargs: Any) -> Response:
-        """Add a plain question for every comparison without one."""
+        """Add a plain question for every comparison without a question."""
         self.read(NothingInput)
         added = add_missing_questions(study=self.study, actor=request.user)
         return Response(AddedQuestionsSerializer({"added": added}).data)

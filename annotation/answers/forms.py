@@ -17,7 +17,7 @@ from cqa_site.web.pages import offer
 class LabelsField(forms.ChoiceField):
     """Choice of labels: the study's choice, one round's labels, or each sentence's newest."""
 
-    # Of ids; and what a program sends.
+    # Length of an id, and the help text of the field in the API.
     longest = 36
     sent = "The id of a round, or “newest”. Empty for the study's choice."
 
@@ -73,9 +73,9 @@ class ConditionsField(forms.MultipleChoiceField):
     """Selection of some or all conditions of a study."""
 
     widget = forms.CheckboxSelectMultiple
-    # Of ids; and what a program sends.
+    # Length of an id, and the help text of the field in the API.
     longest = 36
-    sent = "The ids of conditions, or all."
+    sent = "The ids of conditions, or “all”."
 
     def __init__(self, **kwargs) -> None:
         usual: dict[str, Any] = {
@@ -94,7 +94,7 @@ class ConditionField(forms.ChoiceField):
     """Choice of one condition of a study, of the plain conditions, or of all conditions."""
 
     longest = 36
-    sent = "The id of a condition, or all; empty for the plain ones."
+    sent = "The id of a condition, or “all”. Empty for plain conditions."
 
     def __init__(self, **kwargs) -> None:
         usual: dict[str, Any] = {"label": lazy("Only condition"), "required": False}
@@ -102,7 +102,7 @@ class ConditionField(forms.ChoiceField):
 
 
 def condition_choices(study: Study) -> list[tuple[str, Any]]:
-    """Return the study's conditions, and a choice for all of them."""
+    """Return the study's conditions, with a choice for all conditions."""
     return [
         *((str(condition.public_id), condition.name) for condition in used_conditions(study)),
         (ALL, MIXED),

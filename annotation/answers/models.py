@@ -1,4 +1,4 @@
-"""Conditions of answers, answers, what they cite, and the training data of systems.
+"""Systems, answers and the conditions of answers, and the training data of systems.
 
 Two answers of one system under different conditions are answers to different tasks, so figures
 that mix them describe neither. The seed is not part of a condition; it only affects sampling.
@@ -81,7 +81,7 @@ def identity(
 
 
 def deviations(filters: Mapping[str, Any], wording: Mapping[str, Any]) -> Part:
-    """Return the filters and wording that differ from the default; unknown values do not differ.
+    """Return the filters and wording that differ from the defaults; unknown values do not count.
 
     Examples
     --------

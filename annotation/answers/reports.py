@@ -194,7 +194,7 @@ def counts_by_condition(study: Study) -> dict[tuple[int, int], int]:
 
 @dataclass(frozen=True)
 class NumberedArgumentRow:
-    """Row for one numbered argument beside the answers."""
+    """Row for one numbered argument next to the answers."""
 
     number: int
     public_id: UUID

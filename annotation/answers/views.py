@@ -1,4 +1,4 @@
-"""Pages of a question with its answers, and of the systems of a study."""
+"""Pages for a question with its answers, and for the systems of a study."""
 
 import uuid
 
@@ -110,7 +110,7 @@ def question_new(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS, only="POST")
 def questions_missing(request: StudyRequest, study: Study) -> HttpResponse:
-    """Create a plain question for every comparison without one."""
+    """Create a plain question for every comparison without a question."""
     number = add_missing_questions(study=study, actor=request.user)
     text = ngettext("%d question was added.", "%d questions were added.", number)
     messages.success(request, text % number)

@@ -1,4 +1,4 @@
-"""REST API of votes, final labels, decisions and adoptions."""
+"""REST API for votes, final labels, decisions and adoptions."""
 
 import uuid
 from typing import Any
@@ -132,7 +132,7 @@ MAX_SOURCES = 100
 
 
 class AdjudicationInput(Input):
-    """A decision on one argument of the round."""
+    """A decision on one argument in the round."""
 
     argument = serializers.UUIDField()
     label = serializers.IntegerField(min_value=0, max_value=9)
@@ -228,7 +228,7 @@ class AdjudicationFilter(filters.FilterSet):
 
 
 class AdjudicationViews(LabelRoundViews):
-    """Experts' decisions on arguments of a round."""
+    """Experts' decisions on arguments in a round."""
 
     serializer_class = AdjudicationSerializer
     filterset_class = AdjudicationFilter
@@ -306,7 +306,7 @@ class AdoptionFilter(filters.FilterSet):
 
 
 class AdoptionViews(LabelRoundViews):
-    """Adoptions of a round, withdrawn ones included."""
+    """Adoptions of a round, including withdrawn adoptions."""
 
     serializer_class = AdoptionSerializer
     filterset_class = AdoptionFilter

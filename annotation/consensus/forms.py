@@ -54,8 +54,8 @@ class ConsensusForm(forms.ModelForm):
         }
         help_texts = {
             "overridden_by": _(
-                "If several experts gave a label: the most frequent label, or the higher one if "
-                "labels tie."
+                "If several experts gave a label, the most frequent label counts, or the higher "
+                "label if labels tie."
             )
         }
         widgets = {"overridden_by": forms.CheckboxSelectMultiple}

@@ -41,7 +41,7 @@ def final_labels(
     Parameters
     ----------
     votes : columns unit, item, rater, value
-        One row for each counted vote; each rater votes once on an item.
+        One row per counted vote; each rater votes once on an item.
     overrides : columns unit, rater, value
         Labels by experts from another round; they overrule the votes.
     adjudications : columns unit, rater, value
@@ -59,15 +59,15 @@ def final_labels(
     Returns
     -------
     DataFrame indexed by unit, in the order of `units`
-        label : Int64, missing without any label provenance : "adjudicated", "adopted", "expert",
-        "votes" or "none" majority_label, expert_label, adopted_label, adjudicated_label : Int64;
-        the most
-            frequent value of each table, the higher one on a tie
+        label : Int64, missing without any label
+        provenance : "adjudicated", "adopted", "expert", "votes" or "none"
+        majority_label, expert_label, adopted_label, adjudicated_label : Int64; the most
+            frequent value in each table, the higher value on a tie
         dawid_skene_label, mace_label : Int64, for the compared methods
         n : counted votes
         tied : whether at least two values share the highest number of votes
         spread : largest minus smallest vote, 0 without votes
-        pattern : how the votes split, e.g. "2-1"; empty without votes
+        pattern : split of the votes, for example "2-1"; empty without votes
         methods_differ : whether the majority and the compared methods disagree
 
     Raises
@@ -124,7 +124,7 @@ def describe_votes(votes: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     votes : columns unit, item, rater, value
-        One row is one counted vote.
+        One row per counted vote.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def describe_votes(votes: pd.DataFrame) -> pd.DataFrame:
     DuplicateRatingError
         If a rater votes twice on one item.
     """
-    Ratings.from_frame(votes[["item", "rater", "value"]])  # refuses repeated votes
+    Ratings.from_frame(votes[["item", "rater", "value"]])  # raises an error for repeated votes
     columns = {
         "majority_label": "Int64", "n": "Int64", "tied": "boolean", "spread": "Int64"
     }  # fmt: skip
@@ -157,7 +157,7 @@ def majority_of_others(votes: pd.DataFrame) -> pd.Series:
     Parameters
     ----------
     votes : columns unit, rater, value
-        One row is one counted vote.
+        One row per counted vote.
 
     Returns
     -------

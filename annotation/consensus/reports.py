@@ -104,7 +104,7 @@ def machine_labels(label_round: LabelRound) -> QuerySet[Assignment]:
 def override_table(label_round: LabelRound) -> pd.DataFrame:
     """Return the counted labels of overruling rounds: columns unit, rater, value.
 
-    Only arguments in this round; no labels by machines. One row is one label.
+    The table includes only arguments in this round, and no labels by machines.
     """
     sources = label_round.overridden_by.values("pk")
     labels = _counted(_answered(round__in=sources)).filter(
@@ -116,7 +116,7 @@ def override_table(label_round: LabelRound) -> pd.DataFrame:
 def expert_table(label_round: LabelRound) -> pd.DataFrame:
     """Return the study experts' labels of the control items: columns unit, rater, value.
 
-    Includes their counted labels in any round, including this round.
+    The table includes their counted labels from all rounds.
     """
     controls = label_round.items.filter(control_label__isnull=False).values("argument")
     labels = _counted(
@@ -143,7 +143,7 @@ def adoption_table(label_round: LabelRound) -> pd.DataFrame:
     """Return the counted labels of current adoptions: columns unit, rater, value, only_tied.
 
     ``rater`` is the key of the adoption, because a rater's labels may be adopted from several
-    rounds. Only arguments in this round; one row is one label.
+    rounds. The table includes only arguments in this round.
     """
     rules = label_round.adoptions.filter(withdrawn_at__isnull=True)
     rows = [
@@ -164,7 +164,8 @@ def adoptable_labels(label_round: LabelRound, source: int, rater: int) -> list[t
 def agreed_labels(study: Study, values: list[int]) -> list[tuple[int, int]]:
     """Return (argument, label) where at least two people gave a label and all of them agree.
 
-    Only labels by guidelines with these values; at most 1,000, enough to draw control items.
+    Only rounds whose guideline has these values are used. At most 1,000 arguments are returned,
+    enough to draw control items.
     """
     return [(argument, label) for argument, label, _people in _agreed(study, values)]
 
@@ -247,7 +248,7 @@ def _frame(rows: Iterable[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
 
 
 def label_source(study: Study) -> LabelRound | None:
-    """Return the round whose final labels the study uses; None for each argument's newest."""
+    """Return the round whose final labels the study uses; None means each argument's newest."""
     chosen = PreferredLabels.objects.filter(study=study).select_related("label_round").first()
     return chosen.label_round if chosen else None
 

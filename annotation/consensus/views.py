@@ -114,7 +114,7 @@ def _move(request: StudyRequest, study: Study, label_round: LabelRound) -> HttpR
 
 
 def _taken_back(undone: Adjudication) -> str:
-    """Say which decision was undone, and whether the one before it counts again."""
+    """State which decision was undone, and whether the previous decision counts again."""
     # The current decision is first.
     before = _decisions_about(undone.label_round, undone.rater, undone.argument)[0]
     if before.superseded_at is not None:
@@ -354,7 +354,7 @@ def _filtered(label_round: LabelRound, request: StudyRequest) -> QuerySet[FinalL
 
 
 def _summary(label_round: LabelRound) -> dict[str, Any]:
-    """Count arguments by provenance and by label, and tell whether the votes changed since."""
+    """Count arguments by provenance and by label, and check whether votes changed since."""
     # The tie rule is our choice, so the page states how many labels it decided.
     by_rule = Q(is_tied=True, provenance=FinalLabel.Provenance.VOTES)
     is_majority = label_round.aggregator == LabelRound.Aggregator.MAJORITY

@@ -9,7 +9,7 @@ from annotation.corpus.models import TextEmbedding
 from annotation.corpus.reports import STORED, sentence_key, vector_key
 from cqa_site.judging.embedding import SentenceEmbedder, Spans
 
-# Number of texts embedded and stored together, and so the most that a killed worker repeats.
+# Number of texts embedded and stored together; a killed worker repeats at most this number.
 TOGETHER = 256
 
 Progress = Callable[[int, int], None]

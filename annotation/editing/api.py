@@ -1,4 +1,4 @@
-"""REST API of editing rounds, tasks, revisions and discussions."""
+"""REST API for editing rounds, tasks, revisions and discussions."""
 
 import uuid
 from typing import Any
@@ -114,7 +114,7 @@ class EditingRoundInput(FormInput):
 
 
 class RoundCommentInput(Input):
-    """A comment in the discussion of one calibration answer of the round."""
+    """A comment in the discussion of one calibration answer in the round."""
 
     answer = serializers.UUIDField()
     text = serializers.CharField(max_length=LONGEST_COMMENT)
@@ -164,7 +164,7 @@ class EditingAnswersViews(ROUNDS.rounds):  # type: ignore[name-defined]
 
     @extend_schema(request=NothingInput, responses=MadeAnswersSerializer)
     def make(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Add the newest submitted texts as answers; existing ones are not added again."""
+        """Add the newest submitted texts as answers; existing answers are not added again."""
         row = self.find_row(public_id)
         self.read(NothingInput)
         added = make_expert_answers(editing_round=row, actor=request.user)

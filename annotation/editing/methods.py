@@ -79,9 +79,9 @@ def split_answers(
     -----
     Answers are dealt one at a time, first to the calibration set and then to
     the experts in turn. Questions that no set has yet are dealt first. A set
-    gets a second answer to a question only if no other answers are left. With
-    one answer to each of 50 questions and sizes 10 and 10, four experts share
-    all 50 questions, as in the paper.
+    gets a second answer to a question only if all remaining answers are to
+    questions that it already has. With one answer to each of 50 questions and
+    sizes 10 and 10, four experts share all 50 questions, as in the paper.
 
     Examples
     --------

@@ -107,7 +107,7 @@ class EditingSheet(Sheet):
 
 
 class Revision(SheetEvent):
-    """A submitted version of an answer; never changed. Its text is in ``content``."""
+    """A submitted version of an answer, which never changes. Its text is in ``content``."""
 
     class Reason(models.TextChoices):
         CITATION = "citation", _("Citation corrected")
@@ -155,7 +155,7 @@ class Revision(SheetEvent):
 
 
 class ConflictingText(ConflictingDraft):
-    """A text that conflicts with a draft already changed by another page; awaits a choice."""
+    """A text that conflicts with a draft changed on another page, and awaits a choice."""
 
     sheet = models.ForeignKey(EditingSheet, models.CASCADE, related_name="conflicts")
 
@@ -175,7 +175,7 @@ class EarlierDraft(models.Model):
 
 
 class RoundComment(models.Model):
-    """A comment in the discussion of one calibration answer of a round."""
+    """A comment in the discussion of one calibration answer in a round."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     editing_round = models.ForeignKey(

@@ -43,7 +43,7 @@ class SnapshotFilter(filters.FilterSet):
 
 
 class SnapshotViews(FreezingViews, LabelRoundViews):
-    """The numbered sets of figures of a round."""
+    """The numbered snapshots of a round."""
 
     kind = actions.LABEL_ROUNDS
     filterset_class = SnapshotFilter
@@ -64,6 +64,6 @@ class SnapshotViews(FreezingViews, LabelRoundViews):
 
 
 class SnapshotListViews(ListOfSnapshots, SnapshotViews):
-    """The list, without the figures."""
+    """List of snapshots, without their figures."""
 
     serializer_class = SnapshotSerializer

@@ -1,4 +1,4 @@
-"""Form and import question that match table columns to fields."""
+"""Forms that match table columns to fields."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,7 +43,7 @@ DETAIL_FIELDS = tuple(f for f in FIELDS if f not in (*ARGUMENT_FIELDS, *VOTE_FIE
 
 
 class MappingForm(ColumnsForm):
-    """One column choice per field; if label and rater are chosen, the rows are votes."""
+    """Form with one column choice per field; with label and rater, each row is also a vote."""
 
     beside = ("label_round", "rater", "rater_kind")
     label_columns = forms.MultipleChoiceField(

@@ -43,7 +43,7 @@ class BestOption:
     """The first line under the heading of the best option.
 
     ``meant`` is 1 or 2 for an object, 0 if the answer declines to choose, and None if it does not
-    name an object. ``is_one_word`` is also true for the full name of an object of several words.
+    name an object. ``is_one_word`` is also true for the full name of a multi-word object.
     """
 
     place: Place
@@ -160,7 +160,7 @@ class Check:
 def check_answer(
     text: str, arguments: Mapping[int, str], object1: str, object2: str
 ) -> list[Check]:
-    """Run every check of `CHECKS`, in that order.
+    """Run every check in `CHECKS`, in order.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def _generated_marked(answer: _Answer) -> Check:
 
 
 def _not_copied(answer: _Answer) -> Check:
-    wanted = "no argument copied whole"
+    wanted = "no argument copied in full"
     if not answer.arguments:
         return Check("not_copied", None, "no arguments", wanted)
     copies = copied_places(answer.text, answer.arguments)

@@ -84,8 +84,8 @@ def _in_brackets(citation: Citation, numbers: Collection[int]) -> list[Piece]:
 # Headings, lists and paragraphs of an answer, for display on a page
 #
 # Joining the texts of all blocks and the gaps after them gives exactly the answer, because offsets
-# count characters of the stored text. Signs that a page displays differently (``**``, ``##``,
-# ``-``) are separate pieces.
+# refer to the stored text. Signs that a page displays differently (``**``, ``##``, ``-``) are
+# separate pieces.
 
 HEADING, BULLET, NUMBER, TEXT = "heading", "bullet", "number", "text"
 ITEMS = (BULLET, NUMBER)
@@ -145,7 +145,7 @@ def _is_heading(text: str, part: AnswerSection) -> bool:
 
 
 def _blocks(text: str, headings: list[AnswerSection]) -> Iterator[tuple[str, int, int, int]]:
-    """Yield the kind, start and end of every block, and the start of the next one."""
+    """Yield the kind, start and end of every block, and the start of the next block."""
     kind, start, end, after = "", 0, 0, 0
     for line in _LINE.finditer(text):
         own_end = line.start() + len(line[0].rstrip(_BLANK))
@@ -186,7 +186,7 @@ def _is_within(at: int, spans: Collection[Span]) -> bool:
 
 
 def _cut(pieces: Sequence[Piece], edges: set[int]) -> Iterator[tuple[int, Piece]]:
-    """Yield pieces with their start, split so that none extends past an edge."""
+    """Yield pieces with their start, split so that no piece extends past an edge."""
     start = 0
     for piece in pieces:
         end = start + len(piece.text)

@@ -133,7 +133,7 @@ def sound_segments(text: str) -> list[Segment]:
 
 @dataclass(slots=True)
 class _Piece:
-    """A stretch of a block up to its next cut; ``words`` excludes citations."""
+    """Part of a block up to the next cut; ``words`` excludes citations."""
 
     start: int
     end: int
@@ -242,13 +242,13 @@ def _both(first: _Piece, second: _Piece) -> _Piece:
 
 
 def _cleaned(text: str) -> str:
-    """Return one line of words without marks or brackets that have become empty."""
+    """Return the words on one line, without marks and empty brackets."""
     plain = re.sub(r"\(\s*\)", " ", _MARKS.sub("", text))
     plain = re.sub(r"\s+([.,;:!?)])", r"\1", _SPACES.sub(" ", plain))
     return plain.strip(' ,;:-–—"“”')
 
 
-# Arguments copied whole into an answer, and statements that an answer makes twice
+# Arguments copied in full into an answer, and statements that an answer makes twice
 #
 # Source: relevance paper, section 4.1: arguments are merged and put in one's own words, and no
 # full sentence is copied. The paper gives no thresholds; those below are ours.
@@ -266,7 +266,7 @@ MOST_COMPARED = 300
 
 
 def copied_places(text: str, arguments: Mapping[int, str]) -> dict[int, list[Place]]:
-    """Map each argument copied whole to its spans, ignoring the closing list of arguments.
+    """Map each argument copied in full to its spans, ignoring the closing list of arguments.
 
     An argument is copied if all its words occur somewhere in order, or if a statement equals the
     argument except for one word in ten; case and punctuation do not matter.
@@ -333,7 +333,7 @@ def repeated_places(text: str) -> list[tuple[Place, Place]]:
 
 
 def _likeness(first: list[str], second: list[str], least: float) -> float:
-    """Return 1 minus the share of changed words; 0 if that is below ``least``."""
+    """Return 1 minus the share of changed words, or 0 if the result is below ``least``."""
     shorter, longer = sorted((len(first), len(second)))
     if shorter < least * longer:
         return 0.0

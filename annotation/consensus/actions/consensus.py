@@ -145,7 +145,7 @@ def _jobs(label_round: LabelRound) -> QuerySet[Job]:
 def recompute_final_labels(label_round: LabelRound, *, work: JobContext | None = None) -> int:
     """Recompute the final labels from their sources; return the number of changed rows.
 
-    Votes, expert labels and adjudications are only read, so repeating it changes nothing.
+    Votes, expert labels and adjudications are only read, so a repetition changes nothing.
     Annotators never wait for long, because the long computation does not hold a lock and only
     changed rows are written, a thousand per transaction. If a run is killed halfway, each
     written row is correct and the job starts again.
@@ -235,7 +235,7 @@ def derive_labels(
 def _compare(
     label_round: LabelRound, rows: dict[int, tuple]
 ) -> tuple[list[FinalLabel], list[int]]:
-    """Return rows to write, and keys of stored rows whose argument left the round.
+    """Return rows to write, and keys of stored rows whose argument is not in the round any more.
 
     Reads while holding the lock, so that no older run is still writing; see ``_write``.
     """

@@ -149,7 +149,7 @@ def disputed(label_round: LabelRound) -> QuerySet[FinalLabel]:
 def queue(
     label_round: LabelRound, *, rater: Rater | None, undecided_only: bool = True
 ) -> QuerySet[FinalLabel]:
-    """Return the rater's remaining disputes; ``undecided_only`` omits those decided or adopted."""
+    """Return the rater's remaining disputes, with ``undecided_only`` only unresolved disputes."""
     decided = _decisions_in_force(label_round).filter(argument=OuterRef("argument"))
     if undecided_only:
         return disputed(label_round).filter(~Exists(decided), adopted_label__isnull=True)
@@ -225,7 +225,7 @@ class LabelChange(NamedTuple):
 
 @dataclass(frozen=True)
 class AdoptionPreview:
-    """Effect of adopting the labels of a rater.
+    """The effect of adopting the labels of a rater.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ _NAMED = re.compile(r"\s*([+-]?\d{1,9})\s*[-–—:=.)]\s*[^\W\d].*", re.DOTALL)
 
 
 def parse_label(value: Value, scale: Collection[int] = RELEVANCE_SCALE) -> int | None:
-    """Return the label in a cell, or None if the cell holds no label.
+    """Return the label in a cell, or None if the cell contains no label.
 
     Parameters
     ----------

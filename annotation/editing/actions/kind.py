@@ -210,7 +210,7 @@ class EditingRoundKind(Desk):
             make_expert_answers(editing_round=round_, actor=actor)
 
     def card(self, done: int) -> Card:
-        """Return the card for an expert's start page; ``done`` is the progress."""
+        """Return the card for an expert's home page; ``done`` is the number of answers to do."""
         return Card(
             text=_("Improve machine-written answers. Every save is kept."),
             button=_("Open the desk"),
@@ -239,7 +239,7 @@ def settle_text(
     base_version: int,
     merged: str = "",
 ) -> None:
-    """Continue with the conflicting text, the stored text or a merged one.
+    """Continue with the conflicting text, the stored text or a merged text.
 
     ``base_version`` is the version of the draft that the person saw. Raises RoundNotOpen, or
     StaleDraft if the draft has changed again; the conflict then remains.

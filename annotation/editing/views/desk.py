@@ -183,7 +183,7 @@ def _after(request: HttpRequest, sheet: EditingSheet) -> EditingSheet:
 
 
 def _settle(request: HttpRequest, sheet: EditingSheet, text: ConflictingText) -> HttpResponse:
-    """Continue with one of two texts, or with a merged one."""
+    """Continue with one of two texts, or with a merged text."""
     form = SettleForm(request.POST)
     if not form.is_valid():
         messages.error(request, errors_of(form))

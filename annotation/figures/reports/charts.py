@@ -90,7 +90,7 @@ def _confusion_alt(figures: RoundFigures) -> str:
     shares = figures.confusion.shares
     pairs = zip(figures.values, shares, strict=True)
     parts = [f"{value}: {_share(row[at])}" for at, (value, row) in enumerate(pairs)]
-    return _("How often another vote is the same, by label. %s.") % "; ".join(parts)
+    return _("How often another vote on the item agrees, by label. %s.") % "; ".join(parts)
 
 
 def _share(share: float | None) -> str:

@@ -336,7 +336,7 @@ def _progress(
 def _agreement(
     used: pd.DataFrame, values: Sequence[int], recipe: dict[str, Any]
 ) -> tuple[Estimate | MedianOfPairs, ...]:
-    """Return one entry per statistic, the headline (ordinal alpha) first."""
+    """Return one entry per statistic, starting with the headline (ordinal alpha)."""
     ratings = ratings_of(used)
     confidence = recipe["confidence"]
     estimates = [krippendorff_alpha(ratings, level, confidence) for level in ALPHA_LEVELS]

@@ -220,7 +220,7 @@ TABLES: dict[str, FigureTable] = {
         lazy("Annotators"),
         lazy(
             "Agrees with the others: share of votes equal to the majority label of the item's "
-            "other counted votes (if labels tie, the higher)."
+            "other counted votes (if labels tie, the higher label)."
         ),
         (
             Column(lazy("Annotator"), lambda row: pseudonym(row.rater)),

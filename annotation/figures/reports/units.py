@@ -119,7 +119,7 @@ def page_rows(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _plain(column: pd.Series) -> list[Any]:
-    """Return Python values, with None for missing ones."""
+    """Return Python values, with None for missing values."""
     return [
         None if is_missing else value
         for value, is_missing in zip(column.tolist(), column.isna(), strict=True)

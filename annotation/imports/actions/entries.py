@@ -208,7 +208,7 @@ def gold_origin(file_name: str, options: Options) -> SystemOrigin:
 
 
 def kind_of(system: str, scenario: int) -> str:
-    """Guess a system's kind from its name and whether it was prompted."""
+    """Guess a system's kind from its name and the scenario."""
     if is_human(system):
         return HUMANS
     return System.Kind.MODEL if scenario != Scenario.NONE else System.Kind.IMPORTED

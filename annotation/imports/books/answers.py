@@ -316,9 +316,9 @@ class AnswerBook:
         if self._without_list:
             text = ngettext(
                 "%s answer has no numbered arguments: the study has no arguments for its pair. "
-                "Import the silver file first, then this one again.",
+                "Import the silver file first, then import this file again.",
                 "%s answers have no numbered arguments: the study has no arguments for their "
-                "pairs. Import the silver file first, then this one again.",
+                "pairs. Import the silver file first, then import this file again.",
                 self._without_list,
             )
             self.work.outcome.notes.append(text % self._without_list)

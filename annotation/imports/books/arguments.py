@@ -23,7 +23,7 @@ class EntryReconciliation(Reconciliation):
     def remark_blank(self, entry: ArgumentEntry) -> None:
         """Flag an imported row without a sentence; released data contain such tasks."""
         if not entry.text.strip():
-            self.mention(entry, "", _("The sentence is blank; kept and flagged."))
+            self.mention(entry, "", _("The sentence is blank. The row was kept and flagged."))
 
     def made_by(self, entry: ImportEntry) -> str:
         """Return the kind of object that an entry mainly creates."""
@@ -249,7 +249,7 @@ class LabelRoundBook:
         return [label_round.pk for label_round in self.known.values() if label_round is not None]
 
     def pk(self, name: str) -> int | None:
-        """Return the key of a round; None in a dry run before it exists."""
+        """Return the key of a round; None for a new round in a dry run."""
         label_round = self.known[name]
         return label_round.pk if label_round else None
 

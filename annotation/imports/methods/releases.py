@@ -31,7 +31,7 @@ def optional_text_of(row: TableRow, column: str) -> str | None:
     """
     value = row.values.get(column)
     if value is not None and not isinstance(value, str):
-        raise BadCell(column, "is not text or null")
+        raise BadCell(column, "is neither text nor null")
     return (value or "").strip() or None
 
 
@@ -51,7 +51,7 @@ def read_records(
 ) -> Iterator[Record | Problem]:
     """Yield the result of ``read_one`` for each record, or a problem if it raises BadCell.
 
-    Raises `UnreadableFile` at the first step, if the file is not a JSON list of records.
+    Raises `UnreadableFile` at the first step if the file is not a JSON list of records.
     """
     with open_table(path, name=name, kind="json") as table:
         yield from table.records(read_one)
@@ -75,7 +75,7 @@ _AROUND = re.compile(
 
 @dataclass(frozen=True)
 class RawAnswer:
-    """One record.
+    """One answer from a released file.
 
     ``position`` counts from 1 in the file. ``choice`` counts from 1 among
     consecutive records with the same objects and aspect. ``aspect`` is None if
@@ -93,7 +93,7 @@ class RawAnswer:
 def read_raw_answers(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> Iterator[RawAnswer | Problem]:
-    """Read the records like `read_records`; keys other than the four known ones are ignored."""
+    """Read the records like `read_records`; unknown keys are ignored."""
     question: tuple[str, str, str | None] | None = None
     choice = 0
     for record in read_records(path, _read_record, name=name):
@@ -225,7 +225,7 @@ class ReleasedLabel:
     row : int
         Position in the whole file, counted from 1 across all comparisons.
     index : int
-        The release's own running number, as written.
+        The release's own sequence number, as written.
     text : str or None
         None if the release has null; the labels are then meaningless.
     label, model_label : int or None
@@ -254,7 +254,7 @@ def read_final_labels(
 ) -> Iterator[ReleasedLabel | Problem]:
     """Read the arguments of all comparisons in file order, including those with a null text.
 
-    Raises `UnreadableFile` at the first step, if the file is not such JSON.
+    Raises `UnreadableFile` at the first step if the file does not have this format.
     """
     position = 0
     with open_table(path, name=name, kind="json") as table:
@@ -286,7 +286,7 @@ def _read_entry(
     if isinstance(index, bool) or not isinstance(index, int):
         raise BadCell("index", "is not a whole number")
     if text is not None and not isinstance(text, str):
-        raise BadCell("argument", "is not text or null")
+        raise BadCell("argument", "is neither text nor null")
     labels: list[int | None] = []
     for column in ("relevance", "relevance_gpt"):
         try:

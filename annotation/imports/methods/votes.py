@@ -96,7 +96,7 @@ def read_toloka(
     scale: Collection[int] = RELEVANCE_SCALE,
     **how: Any,
 ) -> Iterator[CrowdVote | Problem]:
-    """Read a pool's export row by row; a row with a problem gives no vote.
+    """Read a pool's export row by row; a row with a problem yields no vote.
 
     ``field`` and ``input_field`` select the OUTPUT and INPUT fields to read; they are needed only
     if there are several. ``how`` is for `cqa_site.tabular.open_table`.
@@ -169,10 +169,10 @@ def _read_vote(row: TableRow, columns: _Columns, scale: Collection[int]) -> Crow
 def _split_shown(text: str, column: str) -> tuple[str, str, str]:
     lines = text.split("\n", 4)
     if len(lines) < 5:
-        raise BadCell(column, "is not five lines: pair, blank, instruction, blank, text")
+        raise BadCell(column, "does not have five lines: pair, blank, instruction, blank, text")
     pair = _PAIR.fullmatch(lines[0].rstrip("\r"))
     if pair is None:
-        raise BadCell(column, "its first line is not **object** vs **object**")
+        raise BadCell(column, "its first line does not have the form **object** vs **object**")
     if not _INSTRUCTION.fullmatch(lines[2].rstrip("\r")) or lines[1].strip() or lines[3].strip():
         raise BadCell(column, "its third line is not an instruction between blank lines")
     return pair["object1"], pair["object2"], lines[4].replace("**", "")
@@ -186,7 +186,7 @@ def _label(row: TableRow, column: str, scale: Collection[int]) -> int | None:
 
 
 def _utc(text: str, column: str) -> datetime:
-    """Return the time in UTC, which Toloka omits; other time zones are converted."""
+    """Return the time in UTC, Toloka's implicit time zone; convert times in other zones."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -399,7 +399,7 @@ def _read_label(
     cell = _cell(row, layout.comparison)
     parts = cell.split(" vs ") if isinstance(cell, str) else []
     if len(parts) != 2 or not all(part.strip() for part in parts):
-        raise ValueError("the comparison is not 'object vs object'")
+        raise ValueError("the comparison does not have the form 'object vs object'")
     object1, object2 = parts
     text = _cell(row, layout.text)
     if not isinstance(text, str):

@@ -81,7 +81,7 @@ def test_blank_sentences_and_pairs_that_differ_by_case_or_order_are_kept_and_fla
     assert "Coffee vs tea" in flagged
     assert "nothing was merged" in flagged
     assert Argument.objects.get(text=" ").is_blank
-    assert "The sentence is blank; kept and flagged." in flagged
+    assert "The sentence is blank. The row was kept and flagged." in flagged
 
 
 def test_a_changed_vote_is_listed_and_kept_or_replaced_on_wish_with_its_history(study, tmp_path):
