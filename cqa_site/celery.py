@@ -35,7 +35,7 @@ def keep_lines(**_: object) -> None:
 def look_around(instance: Any, **_: object) -> None:
     """Make every worker look for work at start-up and then regularly.
 
-    If the broker is down or has lost its messages or queue table, work is delayed by seconds only.
+    If the broker is down or has lost its messages or queue table, work is only delayed by seconds.
     """
     from cqa_site.runs.jobs import watch_database
     from cqa_site.runs.tasks import housekeeping, wake

@@ -79,7 +79,7 @@ def _end_group(group: int) -> None:
         ends = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < ends:
             time.sleep(LOOK_SECONDS)
-            # As the first process in a container, only this one can reap orphaned processes.
+            # In a container, this may be the first process, which has to reap orphaned processes.
             with suppress(ChildProcessError):
                 os.waitpid(-group, os.WNOHANG)
             os.killpg(group, 0)

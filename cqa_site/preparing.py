@@ -81,7 +81,7 @@ def pack_files() -> bool:
 
 
 def static_sources() -> dict[str, Path]:
-    """Map names to files as ``collectstatic`` does; the first of two equal names wins."""
+    """Map names to files as ``collectstatic`` does; the first file with a name wins."""
     paths: dict[str, Path] = {}
     for finder in get_finders():
         storage: Storage

@@ -247,7 +247,7 @@ ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_RATE_LIMITS = {"login": "120/m/ip", "login_failed": "10/m/ip,5/5m/key"}
 ACCOUNT_FORMS = {"reset_password": "cqa_site.people.sign_in.second_step.ForgottenPassword"}
-# Users must confirm their identity before they change how they sign in, and get an email after.
+# Users must confirm their identity before they change how they sign in. They then get an email.
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 

@@ -91,13 +91,13 @@ class ReproducedValue:
 
     Attributes
     ----------
-    released : Measured or None
+    released : MeasuredFigure or None
         By the paper's recipe from the released files.
-    ours : Measured or None
+    ours : MeasuredFigure or None
         As Counterpoint shows it.
     recipe : str
         Intended differences in our recipe; empty if the numbers should be equal.
-    stated : Measured or None
+    stated : MeasuredFigure or None
         The authors' own result, read from their files: published, not computed.
     """
 
@@ -139,12 +139,12 @@ class PaperFigure:
 
     @property
     def published(self) -> str:
-        """The figure the paper prints, or else the one the authors' files state."""
+        """The figure printed in the paper, or else the figure stated in the authors' files."""
         return self.printed or _published(self.found)
 
     @property
     def is_only_stated(self) -> bool:
-        """Whether the authors' files state the result but not the data behind it."""
+        """Whether the authors' files contain the result but not the data behind it."""
         return self.status == ABSENT and self.found.stated is not None
 
     @property
@@ -234,7 +234,7 @@ def compare(
         Figures in the order of the paper; a figure without a text only sets the order and is
         omitted if it has no value.
     reasons
-        Why single figures differ this time, for example because of an option. They precede the
+        Why individual figures differ this time, for example because of an option. They precede the
         reasons of ``printed``.
 
     Raises

@@ -56,7 +56,7 @@ class BoardRow:
     tick
         Its id, if two systems can be selected for comparison.
     is_low
-        Whether there are too few data about it.
+        Whether it has too few data.
     behind
         The underlying rows, which the page's template shows below.
     """
@@ -138,7 +138,7 @@ SHOW, DETAILS = "show", "details"
 
 
 def with_columns(board: Board, wanted: Collection[str]) -> Board:
-    """Return the board with the requested columns, or the default columns without a request."""
+    """Return the board with the requested columns, or with its default columns."""
     known = {column.key for column in board.columns}
     chosen = known.intersection(wanted)
     choices = [
@@ -279,7 +279,7 @@ def after_holm(p: float) -> str:
 
 
 def level_of(agreement: str, alpha: Bounds) -> tuple[str, str]:
-    """Describe how firm the conclusions from an alpha can be, and return the mark, too."""
+    """Describe how firm conclusions from an alpha can be, and return the badge class as well."""
     words, mark = LEVELS[reliability_of(alpha)]
     return capfirst(words % agreement), mark
 

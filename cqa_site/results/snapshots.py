@@ -299,7 +299,7 @@ class NoSnapshotFile(ValueError):
 
 
 def find_violations() -> Iterator[str]:
-    """Yield frozen snapshots whose rows do not match their hash."""
+    """Yield a message for each frozen snapshot whose rows do not match its hash."""
     for kind in KINDS.values():
         frozen = kind.Model._default_manager.filter(frozen_at__isnull=False)
         for snapshot in frozen.only("rows", "sha256").iterator(10):

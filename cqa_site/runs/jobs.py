@@ -183,7 +183,7 @@ def enqueue(
 
 
 def cancel(jobs: models.QuerySet[Job]) -> int:
-    """End those of some jobs that are queued or running; workers stop at their next step."""
+    """Cancel all queued and running jobs in a queryset; workers stop at their next step."""
     return jobs.filter(state__in=Job.ACTIVE).update(
         state="failed", lease_until=None, finished_at=Now(), error=_("Cancelled.")
     )
@@ -397,7 +397,7 @@ def _heartbeat(job: Job, stop: threading.Event) -> None:
             )
             beat()
         except Error:
-            # Another write lock may last long. The next heartbeat may still be in time; if not,
-            # the fence prevents two workers from storing results.
+            # Another process may hold a write lock for long. The next heartbeat may still be in
+            # time; if not, the fence prevents two workers from storing results.
             log.warning("the heartbeat of job %s missed a turn", job.public_id, exc_info=True)
     close_old_connections()

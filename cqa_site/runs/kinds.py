@@ -302,7 +302,7 @@ class RunKind(Protocol):
         return cast(HttpResponse, import_string(self.view_path)(request, study, run))
 
     def start(self) -> RunStart:
-        """Return the start of a run of the kind for the API."""
+        """Return the API's request body for starting a run of the kind, with its form."""
         return cast(RunStart, import_string(self.start_path))
 
     def told(self) -> ApiExtension:
@@ -346,7 +346,7 @@ def unusable(run: Run) -> Promise:
 
 @cache
 def prompt_kinds() -> Mapping[str, PromptKind]:
-    """Return all kinds of prompts, in the order their kinds of runs were registered."""
+    """Return all kinds of prompts, in the order in which their kinds of runs were registered."""
     return {name: prompt for kind in KINDS.values() for name, prompt in kind.prompts.items()}
 
 

@@ -93,7 +93,7 @@ WRONG = [
     ({"key": "two words"}, "key", "spaces"),
     ({"key": "schlüssel"}, "key", "ASCII"),
     ({"extra_params": "{'a': 1}"}, "extra_params", "not valid JSON"),
-    ({"extra_params": '{"stream": true}'}, "extra_params", "engine itself"),
+    ({"extra_params": '{"stream": true}'}, "extra_params", "set by the engine"),
     ({"extra_params": '{"seed": "one"}'}, "extra_params", "whole number"),
     ({"price_in": "-1"}, "price_in", "0"),
     ({"max_in_flight": "0"}, "max_in_flight", "1"),

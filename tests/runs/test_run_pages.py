@@ -159,7 +159,7 @@ WRONG = [
     ({"extra": "{"}, "extra", "not valid JSON"),
     ({"extra": "[1]"}, "extra", "JSON object"),
     ({"extra": '{"temperature": 1}'}, "extra", "its own field"),
-    ({"extra": '{"messages": []}'}, "extra", "engine itself"),
+    ({"extra": '{"messages": []}'}, "extra", "set by the engine"),
     ({"extra": '{"max_completion_tokens": "x"}'}, "extra", "whole number"),
     ({"extra": '{"a": 1, "a": 2}'}, "extra", "occurs twice"),
     ({"webhook_url": "ftp://x.example"}, "webhook_url", "https://"),

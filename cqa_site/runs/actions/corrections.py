@@ -30,7 +30,7 @@ MOST_TOKENS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """Changes to the requests a run sends from now on.
+    """Changes to the requests that a run sends from now on.
 
     Parameters
     ----------

@@ -228,7 +228,7 @@ def _refuse_if_in_use(endpoint: Endpoint) -> None:
 
 
 class PromptFrozen(Exception):
-    """A run used this version; changes need a new one."""
+    """A run used this version, so changes need a new version."""
 
 
 @transaction.atomic

@@ -186,7 +186,7 @@ def cancel_run(*, run: Run, actor: User) -> None:
 
 @transaction.atomic
 def set_ceiling(*, run: Run, actor: User, ceiling: int | None) -> None:
-    """Change the maximum number of requests in flight while the run works."""
+    """Change the maximum number of requests in flight while the run is active."""
     Run.objects.filter(pk=run.pk).update(ceiling=ceiling)
     run.ceiling = ceiling
     record(
@@ -196,7 +196,7 @@ def set_ceiling(*, run: Run, actor: User, ceiling: int | None) -> None:
 
 @transaction.atomic
 def set_cap(*, run: Run, actor: User, cap_micro: int | None) -> None:
-    """Change the run's spending cap; a run paused for lack of money stays paused."""
+    """Change the run's spending cap; a run that paused at its cap stays paused."""
     Budget.objects.filter(pk=run.budget_id).update(cap_micro=cap_micro)
     record(study=run.study, actor=actor, verb="run_cap", subject=f"#{run.number}", cap=cap_micro)
 

@@ -188,7 +188,7 @@ class RunViews(StudyViews):
 
 
 def start_of(data: Any) -> RunStart:
-    """Return the start of the kind in a body, or of the first kind if the body has no kind."""
+    """Return the `Start` for the kind in a body, or for the first kind if the body has none."""
     first = next(iter(KINDS))
     kind = data.get("kind", first) if isinstance(data, dict) else first
     if not isinstance(kind, str) or kind not in KINDS:

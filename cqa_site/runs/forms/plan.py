@@ -250,13 +250,13 @@ class RunPlanForm(forms.Form):
             self.complain("webhook_secret", _("Enter a secret of at least 16 characters."))
 
     def complain(self, field: str, text: str) -> None:
-        """Add an error to a field that has none yet."""
+        """Add an error to a field, unless it already has an error."""
         if field not in self.errors:
             self.add_error(field, text)
 
     @property
     def sealed_secret(self) -> str:
-        """The encrypted secret for the confirmation page; empty without one."""
+        """The encrypted secret for the confirmation page; empty if there is no secret."""
         secret = self.cleaned_data["webhook_secret"]
         return seal(secret).decode() if self.cleaned_data["webhook_url"] and secret else ""
 

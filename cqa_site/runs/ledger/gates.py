@@ -15,7 +15,7 @@ from cqa_site.judging import rate_limits
 from cqa_site.runs.models import Budget, Call, Endpoint, Gate, Run
 from cqa_site.sealing import KeyUnreadable, seal, unseal
 
-# Time after its last turn in which a worker counts; active workers take four turns a second.
+# A worker counts as active for this time after a turn; it normally takes four turns a second.
 WORKER_SECONDS = 5.0
 
 

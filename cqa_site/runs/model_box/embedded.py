@@ -64,7 +64,7 @@ class Life:
 
 
 class ModelProcess:
-    """The holder of at most one running server, which serves one request at a time.
+    """The manager of a single server process, which serves one request at a time.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class ModelProcess:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Take this process's only turn to send a request, during which the server is kept."""
+        """Take the only turn to send a request; the server is not stopped in the meantime."""
         while not self._turn.acquire(blocking=False):
             await asyncio.sleep(TURN_PAUSE)
         try:

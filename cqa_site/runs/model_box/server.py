@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 HOST = "127.0.0.1"
-# A relevance request with sentences of the paper has up to 603 tokens, and its answer about 200.
+# A relevance request with a sentence from the paper has up to 603 tokens, its answer about 200.
 # A request with twenty sentences has up to 1,568, and its answer about 2,000.
 CONTEXT_TOKENS = 4096
 CACHE_MIB = 256
@@ -88,7 +88,7 @@ def _die_with_parent() -> None:
 
 
 def _say(line: str) -> None:
-    """Print the only line of output, and then close standard output to messages of llama.cpp."""
+    """Print the only line of output, and then discard all standard output of llama.cpp."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

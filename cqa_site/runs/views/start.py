@@ -81,7 +81,7 @@ def start_page(
 
 
 def _carry_secret(form: RunPlanForm) -> None:
-    """Put the encrypted secret into the page, because a password field is never filled again."""
+    """Put the encrypted secret into the page, because password fields are always shown empty."""
     data: Any = form.data
     form.data = data = data.copy()
     data["webhook_sealed"] = form.sealed_secret
@@ -152,7 +152,7 @@ class RunListPages:
 
     kind: str
     has_things: Callable[[Study], bool]
-    # One or two sentences below the title; the use of the first run.
+    # One or two sentences below the title of the list; instructions for the first run.
     about: Promise
     lead: Promise
     # What to do if there is nothing to judge, and the pages for it: URL names and link texts.
