@@ -22,7 +22,7 @@ class EditingRound(Round):
     makes_answers = models.BooleanField(
         _("Add submitted texts as answers when the round closes"), default=True
     )
-    # After this time, experts may have seen each other's versions, even if the round is reopened.
+    # After this time, experts may have seen each other's versions, whatever the round's state.
     first_closed_at = models.DateTimeField(null=True)
 
 

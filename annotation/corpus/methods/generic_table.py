@@ -165,7 +165,7 @@ class GenericRecord:
     Attributes
     ----------
     row : int
-        Row number as shown by programs that open the file.
+        Row number that people see, as in `TableRow`.
     object1, object2, text : str
         Objects without surrounding white space, and the text as in the file.
     started : datetime or None

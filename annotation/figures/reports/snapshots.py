@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Figures of a round, as stored in a snapshot; this module imports no heavy packages
+# Figures of a round, as stored in a snapshot
 
 # A class cannot have a field named "from".
 SecondsBin = TypedDict("SecondsBin", {"from": float, "to": float | None, "votes": int})
