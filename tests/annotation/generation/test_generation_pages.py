@@ -95,7 +95,7 @@ def test_a_wrong_value_is_an_error_of_its_field(lab):
         ({"relevance": "1-2"}, "relevance", "valid choice"),
         ({"favoured": "both"}, "favoured", "valid choice"),
         ({"max_tokens": ""}, "max_tokens", "not bounded"),
-        ({"extra": '{"n": 3}'}, "extra", "engine itself"),
+        ({"extra": '{"n": 3}'}, "extra", "set by the engine"),
     ):
         data = QueryDict(urlencode(form(lab, **values), doseq=True))
         errors = MatrixForm(data, study=lab.study, actor=lab.researcher).errors
