@@ -225,7 +225,7 @@ class AnswerColumn:
 
 
 def in_order(answers: QuerySet[Answer], shuffled_for: User | None) -> list[int]:
-    """Return answer keys by system, condition and choice, or in a fixed random order per person."""
+    """Return keys by system, condition and choice, or in a fixed random order for each person."""
     if shuffled_for is None:
         ordered = answers.order_by("system__name", "scenario", "condition", "choice", "pk")
         return list(ordered.values_list("pk", flat=True))
