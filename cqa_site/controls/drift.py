@@ -1,4 +1,4 @@
-"""Falls in people's control accuracy while they work, as charts side by side."""
+"""Charts of the drift in people's control accuracy while they work."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def drift_chart(chart: AccuracyChart, curves: Sequence[DriftCurve], size: str) -
 
 
 def drift_alt(chart: AccuracyChart, curves: Sequence[DriftCurve]) -> str:
-    """Describe the chart in words."""
+    """Return a text alternative for the chart."""
     signalled = [curve for curve in curves if curve.signal is not None]
     names = ", ".join(curve.person.rater.pseudonym for curve in signalled[:10])
     return _("%(n)d annotators, limit %(limit)d. Falls signalled: %(signalled)d%(names)s.") % {

@@ -47,7 +47,7 @@ def offering_round(study: Study, any_round_id: uuid.UUID) -> Any:
 
 
 def controlled_round(study: Study, any_round_id: uuid.UUID) -> Any:
-    """Return such a round of sheets; label rounds have their own pages for control items."""
+    """Return such a round if it uses sheets; label rounds have their own control pages."""
     round_ = offering_round(study, any_round_id)
     if not isinstance(kind_of(round_), SheetKind):
         raise Http404
@@ -143,7 +143,7 @@ def round_controls_figure(
 
 @dataclass(frozen=True)
 class OfferList:
-    """Known answers of one origin that a round can use, and the reasons against the others."""
+    """Usable known answers of one origin, with the reasons why others cannot be used."""
 
     is_settled: bool
     n_free: int

@@ -41,7 +41,7 @@ from .reading import read_export
 from .tables import pay_figures
 
 FILE_NAMES: dict[str, str] = {KINDS.BONUS: "bonuses", KINDS.OUTCOME: "outcome-pay"}
-# Maximum number of table rows on the page, which is also the most that one form may send.
+# Maximum number of table rows on the page, and of rows sent with one form.
 MOST_SHOWN = 500
 
 
@@ -63,7 +63,7 @@ def crowd_pay(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
 def crowd_pay_figure(
     request: StudyRequest, link: ParticipantLink, figure: str, format: str
 ) -> HttpResponse:
-    """Return a table of the pay as CSV, LaTeX or Markdown."""
+    """Return a pay table as CSV, LaTeX or Markdown."""
     summary = PaySummary(link, earnings_of(link.round, link=link))
     figures = pay_figures(summary, _ids(link))
     return figure_file(request, figures, figure, format)

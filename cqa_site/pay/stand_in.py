@@ -236,6 +236,6 @@ def _handler_of(platform: PlatformStandIn) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(data)
 
         def log_message(self, *arguments: Any) -> None:
-            """Write nothing."""
+            """Suppress the log of requests."""
 
     return StandInHandler

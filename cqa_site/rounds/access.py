@@ -46,7 +46,7 @@ from .onboarding.steps import (
 from .progress import skipped_by, skips_paid
 from .queue import LEAST_GAP, SheetWork, next_sheet, own_sheets, place_for
 
-# Access to rounds and sheets; all other people get a 404.
+# Access to rounds and sheets; people without access get a 404.
 
 WORKERS = (Role.ANNOTATOR, Role.EXPERT)
 

@@ -81,7 +81,7 @@ def _remove(kind: SheetKind, stored: Any, item: Any) -> None:
                 "at random: as an ordinary item, it would bias the sample."
             )
         )
-    # This also deletes the item. A pair left behind would count as drawn.
+    # This also deletes the item. A subject left behind would count as drawn.
     getattr(item, kind.subject).delete()
 
 

@@ -48,7 +48,7 @@ def may_follow(sheet: Any, save: DraftSubmission) -> bool:
     """Whether the save builds on the stored version or on an earlier save of the same page."""
     if save.base_version == sheet.version:
         return True
-    # The save follows one by the same page whose reply was lost.
+    # The page did not receive the reply to its earlier save.
     is_own = is_same_page(sheet, save) and sheet.since <= save.base_version <= sheet.version
     return bool(is_own and save.sequence > sheet.sequence)
 
@@ -188,7 +188,7 @@ def resolve_conflict(*, sheet: Any, conflict: ConflictingDraft, is_wanted: bool)
 
 
 def _refusal(stored: Any, sent: DraftSubmission) -> RoundNotOpen | StaleDraft | None:
-    """Return None if the content can become the draft; otherwise set it aside, and say why."""
+    """Return None if the content can become the draft; otherwise set it aside and return why."""
     if sent.content == content_of(stored) or is_overtaken(stored, sent):
         return None
     if not is_changeable(stored):

@@ -287,7 +287,7 @@ class RoundPlanForm(forms.Form):
 
     @classmethod
     def column(cls, name: str) -> Any:
-        """Return the round's column of that name; None for a field stored in its recipe."""
+        """Return the round's column with this name; None for a field stored in its recipe."""
         columns = cls.kind.Round._meta.concrete_fields
         return next((field for field in columns if field.name == name), None)
 

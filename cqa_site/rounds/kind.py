@@ -150,7 +150,7 @@ class TaskKind:
     trains_on_pages: ClassVar[bool] = False
     # The template for a round's guideline.
     guideline_text: ClassVar[str] = "rounds/work_pages/_instructions_text.html"
-    # Whether the kind has its own exclusion rule, which ignores people decided about by hand.
+    # Whether the kind has its own exclusion rule, which never overrides a researcher's decision.
     excludes_by_rule: ClassVar[bool] = False
     Round: ClassVar[type[models.Round]]
     Item: ClassVar[type[Model]]
@@ -212,7 +212,7 @@ class TaskKind:
         raise NotImplementedError
 
     def why_none(self, round_: models.Round, rater: Rater) -> str:
-        """Serve the next work, and return the reason if there is none; otherwise empty.
+        """Serve the next work; return the reason if there is no work, otherwise an empty string.
 
         ``stopped`` and ``not_qualified`` screen out a crowd participant.
         """
@@ -385,7 +385,7 @@ class SheetKind(TaskKind):
         raise NotImplementedError
 
     def problem(self, sheet: Any, content: Any) -> SheetNotValid | None:
-        """Return why the content cannot be submitted; None if it can."""
+        """Return the problem that prevents submission; None without a problem."""
         raise NotImplementedError
 
     def settle(self, sheet: Any, content: Any) -> None:

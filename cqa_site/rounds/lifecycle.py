@@ -299,7 +299,7 @@ class OneByOne(SheetKind):
         yield from rows.values_list("rater").annotate(Sum("active_seconds"))
 
     def measures(self, round_: Round) -> tuple[str, ...]:
-        """Return the measures, without those that do not apply to the kind."""
+        """Return the measures that apply to the kind."""
         is_known = {FAST: True, ONE_VALUE: self.value, SKIPS: self.skipped is not None}
         is_known |= dict.fromkeys(OF_CONTROLS, self.takes_controls)
         return tuple(name for name, known in is_known.items() if known)

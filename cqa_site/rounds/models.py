@@ -26,7 +26,7 @@ from .onboarding.models import (
 
 # Rounds, the enrolments of raters, and abstract models for the tables of each kind.
 #
-# All kinds share the tables `Round` and `Place`, to which links, results of steps and payments
+# All kinds share the tables of `Round` and `Place`, to which other tables, such as crowd links,
 # refer. Each kind has its own tables of items, slots, sheets, events and conflicting drafts. They
 # derive from the abstract classes here, because their constraints depend on the columns of the
 # kind (docs/decisions/0007-rounds.md).

@@ -352,7 +352,7 @@ def _places(membership: Membership, rounds: list[Round]) -> dict[int, Place]:
 
 
 def _done(begun: list[Round], places: dict[int, Place]) -> set[int]:
-    """Return the ids of those of the first begun rounds that have no work left for the rater."""
+    """Return the ids of begun rounds without work left, among the first `LOOKED_AT`."""
     free = [round_ for round_ in begun if not kind_of(round_).is_assigned][:LOOKED_AT]
     return {round_.pk for round_ in free if kind_of(round_).is_done_by(round_, places[round_.pk])}
 

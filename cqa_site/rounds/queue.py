@@ -144,7 +144,7 @@ def controls_coming(round_: Any, rater: int, seen: Sequence[int], ordinary: int)
     own = {"seed": round_.seed, "rater": rater, "controls": sizes[0], "items": sizes[1]}
     due = controls_due(len(seen), met, ordinary, **own)
     sheets = kind.Sheet._default_manager.filter(rater=rater).exclude(round=round_.pk)
-    # Without this condition, the query would also run when no items are left.
+    # Counting the remaining items costs the same whether or not control items are left.
     elsewhere = set(sheets.values_list(*kind.likeness)) if due or ordinary else set()
     left = [
         pk

@@ -146,7 +146,7 @@ class CrowdLinkViews(CrowdRoundViews):
 
     @extend_schema(request=CrowdLinkInput, responses={201: NewCrowdLinkSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Create a link; ``address`` is returned only once, because only its hash is stored."""
+        """Create a link; ``address`` is returned only once, because only a hash is stored."""
         body = self.read(CrowdLinkInput)
         form = ParticipantLinkForm(round_=self.round)
         defaults = model_to_dict(ParticipantLink(), fields=form.Meta.fields)

@@ -128,7 +128,7 @@ def join_start(request: HttpRequest) -> HttpResponse:
 def _start_page(
     request: HttpRequest, link: ParticipantLink, known: Participant | None, free: int
 ) -> HttpResponse:
-    """Describe the task to a new participant, up to the free items, or to a returning one."""
+    """Describe the task to a new or returning participant; ``free`` items limit a new one."""
     kind, count = kind_of(link.round), min(free, link.required_items)
     context = {"link": link, "is_short": free < link.required_items, "known": known}
     if known:
@@ -230,7 +230,7 @@ def _closed(request: HttpRequest, why: Any, *, at: str = "") -> HttpResponse:
     )
 
 
-# Reasons for having no place in the study: title, text, and whether a completion code is shown.
+# Reasons why a person cannot take part: title, text, and whether a completion code is shown.
 CANNOT = lazy("You cannot take part")
 IS_FULL = lazy("The study is full")
 NO_ROOM = {

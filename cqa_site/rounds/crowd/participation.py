@@ -49,7 +49,7 @@ SCREENED_OUT = {
 
 @dataclass(frozen=True)
 class ParticipantProgress:
-    """The items that a participant has answered, that the link requires, and that exist."""
+    """The numbers of items answered by a participant, required by the link, and available."""
 
     answered: int
     required: int

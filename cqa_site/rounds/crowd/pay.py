@@ -133,7 +133,7 @@ class PaySummary:
 
     @property
     def n_reached(self) -> int:
-        """Number of completed participations whose rate reaches the floor."""
+        """Number of completed participations whose hourly pay reaches the floor."""
         floor = float(self.link.hourly_floor or 0)
         return sum((earning.hourly or 0) >= floor for earning in self.rated)
 

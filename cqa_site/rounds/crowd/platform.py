@@ -166,7 +166,7 @@ def _is_signed(request: HttpRequest, link: ParticipantLink) -> bool:
 
 
 def _read_report(request: HttpRequest) -> dict[str, Any] | None:
-    """Read the fields of a `PlatformEvent`; None for other messages. Raises ValueError."""
+    """Return the fields for a `PlatformEvent`; None for other messages. Raises ValueError."""
     message = json.loads(request.body)
     if not isinstance(message, dict):
         raise ValueError

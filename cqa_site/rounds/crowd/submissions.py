@@ -33,7 +33,7 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class SubmissionRow:
-    """A submission as a platform lists it."""
+    """A submission from a platform's list."""
 
     submission: str
     participant_id: str

@@ -52,7 +52,7 @@ def errors_of(form: BaseForm) -> str:
 
 
 def submitted_reply(request: HttpRequest, address: str) -> HttpResponse:
-    """Confirm the submission and redirect to the next address."""
+    """Confirm the submission and redirect to the next page."""
     return JsonResponse({"page": address}) if wants_json(request) else see_other(address)
 
 
@@ -68,7 +68,7 @@ def brought(page: HttpResponse, address: str) -> HttpResponse:
 
 
 def closed_reply(request: HttpRequest, address: str) -> HttpResponse:
-    """Report that the round is closed; unsaved content was kept."""
+    """Report that the round is closed; unsaved content was set aside."""
     detail = _("The round is closed. Your entries are kept.")
     if wants_json(request):
         return JsonResponse({"error": "closed", "detail": detail}, status=409)

@@ -429,7 +429,7 @@ def _not_valid(
 
 
 def _after(request: StudyRequest, sheet: Any) -> Any | None:
-    """Return the sheet itself if it is an example with a key to show, else any next sheet."""
+    """Return the sheet itself if it is an example with a key to show, or the next sheet."""
     return sheet if _is_seen_example(sheet) else next_work(request, sheet.round, sheet.rater).sheet
 
 

@@ -1,4 +1,4 @@
-"""Rules of a round, the people who trigger them now, and the resulting actions."""
+"""Rules of a round, the people who currently trigger them, and the resulting actions."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -87,7 +87,8 @@ def check_rules(round_: Any, place: Place) -> None:
 
 
 def _last_answers(round_: Any, **where: Any) -> dict[int, list[RecentAnswer]]:
-    # Answers without a majority of others yet do not count for agreement, so more are loaded.
+    # Answers to items that others have not decided yet do not count for agreement, so more answers
+    # are loaded.
     with_majority = AGREEMENT in round_.rules
     windows = [rule["window"] for name, rule in round_.rules.items() if name not in OF_CONTROLS]
     if not windows:
@@ -133,7 +134,7 @@ def ask_again(round_: Any, place: Place, reason: str) -> bool:
 
 @dataclass(frozen=True)
 class RuleHit:
-    """A person who triggers a rule now."""
+    """A person who currently triggers a rule."""
 
     place: Place
     finding: RuleFinding

@@ -24,7 +24,7 @@ from .pages import ruled_round
 
 
 class RulesInput(FormInput):
-    """Action, window and threshold of each measure; the action ``off`` disables the rule.
+    """The action, window and threshold for each measure; the action ``off`` disables a rule.
 
     Omitted fields keep their values. Unknown measures are ignored.
     """
@@ -33,7 +33,7 @@ class RulesInput(FormInput):
 
 
 class RuleHitSerializer(serializers.Serializer[Any]):
-    """A person who triggers a rule now; ``id`` is the id of the rater."""
+    """A person who currently triggers a rule; ``id`` is the id of the rater."""
 
     id = serializers.UUIDField(source="place.rater.public_id")
     name = serializers.CharField(source="place.rater.pseudonym")
@@ -73,7 +73,7 @@ class RuleViews(StudyViews):
 
 
 class RuleHitViews(RuleViews):
-    """People who trigger a rule of the round now."""
+    """People who currently trigger a rule of the round."""
 
     serializer_class = RuleHitSerializer
 

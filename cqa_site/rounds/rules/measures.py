@@ -49,9 +49,9 @@ class ControlAnswer:
 class AnswerMeasure:
     """A measure that a rule checks; ``read`` computes its value from a window of answers.
 
-    The answers are in order from the newest. ``is_met`` takes the value, the number of answers and
-    the threshold, which is fixed without ``limits``. Measures for control items use the whole
-    record instead; ``usual`` is the accuracy before a fall.
+    The answers are ordered from newest to oldest. ``is_met`` takes the value, the number of
+    answers and the threshold, which is fixed without ``limits``. Measures for control items use
+    the whole record instead; ``usual`` is the accuracy before a fall.
     """
 
     name: str
@@ -173,7 +173,7 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class RuleFinding:
-    """A rule that a person triggers now, with the value over the last ``n`` answers."""
+    """A rule that a person currently triggers, with the value over the last ``n`` answers."""
 
     measure: AnswerMeasure
     action: str

@@ -1,4 +1,4 @@
-"""The page with a round's rules and the people who trigger them now."""
+"""The page with a round's rules and the people who currently trigger them."""
 
 import uuid
 from typing import Any
@@ -38,7 +38,7 @@ def ruled_round(study: Study, any_round_id: uuid.UUID) -> Any:
 
 @study_page(*RESEARCHERS)
 def round_rules(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
-    """Show the rules and the people who trigger them now; a POST stores the rules."""
+    """Show the rules and the people who currently trigger them; a POST stores the rules."""
     round_ = ruled_round(study, any_round_id)
     form = RulesForm(request.POST or None, round_=round_)
     if request.method == "POST" and form.is_valid():

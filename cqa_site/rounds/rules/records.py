@@ -50,7 +50,7 @@ class ControlRecord:
 
     @property
     def recent(self) -> ControlRecord:
-        """The answers from ``start`` on."""
+        """The answers after the first ``start`` answers."""
         return ControlRecord(self.answers[self.start :])
 
     def is_below(self, mark: float) -> bool:

@@ -48,5 +48,5 @@ def sheets_of(pages: RoundPages, round_: Round, rater: Rater | None = None) -> s
 
 @register.simple_tag
 def key_of(round_: Round, item: Item) -> str:
-    """Return the known answer of an example or a control item in words."""
+    """Return the known answer of an example or a control item as text."""
     return known_text(sheet_kind_of(round_), round_, item.known_answer)
