@@ -55,7 +55,7 @@ class Format:
     heading
         Heading of the format, one of `HEADINGS`.
     holds
-        Expected content of such a file, for its questions page.
+        Expected content of such a file, shown on the questions page.
     is_mapped
         Whether the questions map columns.
     is_many
@@ -131,7 +131,7 @@ class Format:
         return {}
 
     def applied(self, outcome: "ImportOutcome", actor: "User | None") -> None:
-        """Run the follow-up of an import, in its transaction."""
+        """Run the follow-up steps of an import in its transaction."""
 
     def follow(self, file: "ImportFile") -> Text:
         """Return the next step for the imported data."""

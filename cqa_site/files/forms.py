@@ -169,7 +169,7 @@ class ColumnsForm(forms.Form):
         titles: Mapping[str, str] | None = None,
         **kwargs: Any,
     ) -> None:
-        """Build the fields; ``titles`` holds the questions behind short column names."""
+        """Build the fields; ``titles`` contains the questions behind short column names."""
         super().__init__(*args, **kwargs)
         self.columns, self.labels = list(columns), labels
         headings = titles or {}
@@ -265,7 +265,7 @@ class ImportForm:
     beside
         A template below the form.
     form_class
-        The form of the questions, which takes the study.
+        The form with the questions, which takes the study as an argument.
     """
 
     title: Any = ""

@@ -1,4 +1,4 @@
-"""Chat requests and replies: their form, their JSON, and the identity of a request."""
+"""Chat requests and replies: their types, their JSON, and the identity of a request."""
 
 import hashlib
 import json
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-# Requests to a language model and its replies, independent of the client.
+# Requests to a language model and its replies, independent of the client
 #
-# A client takes a `ChatRequest` and returns a `ChatReply` or raises `CallFailed`. Nothing
-# here knows prompts, labels, the database or an HTTP library.
+# A client takes a `ChatRequest` and returns a `ChatReply` or raises `CallFailed`. This part does
+# not depend on prompts, labels, the database or an HTTP library.
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class ChatRequest:
     schema
         JSON schema of the answer, or None if the endpoint does not support schemas.
     deadline
-        Seconds for everything together, from connecting to the last byte.
+        Total time limit in seconds, from connecting to receiving the last byte.
     """
 
     model: str
@@ -49,11 +49,11 @@ class ChatReply:
     text
         Content of the first choice; empty if there are no choices.
     finish_reason
-        As the endpoint reports it: ``stop``, ``length``, ``content_filter``, …; empty if absent.
+        Reason from the endpoint: ``stop``, ``length``, ``content_filter``, …; empty if absent.
     model, fingerprint, request_id
-        As returned; empty if absent.
+        Values as returned; empty if absent.
     tokens_in, tokens_out, tokens_cached
-        As reported in ``usage``; None if absent.
+        Token counts as reported in ``usage``; None if absent.
     milliseconds
         Time from sending the request to receiving the last byte.
     body
@@ -76,7 +76,7 @@ class ChatReply:
 
 
 class Failure(StrEnum):
-    """Why a reply is missing; the engine's retry table decides the next step."""
+    """Reason why a reply is missing; the engine's retry table decides the next step."""
 
     THROTTLED = "throttled"  # 429: the endpoint asks to slow down
     QUOTA = "quota"  # 429 insufficient_quota: no credit left, so retrying is useless
@@ -135,7 +135,7 @@ class CallFailed(Exception):
 
 
 class ChatClient(Protocol):
-    """Anything that can send a request; clients are used from one asyncio loop."""
+    """Interface of clients that send requests; a client is used from one asyncio loop."""
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Return the reply, or raise `CallFailed`."""
@@ -330,7 +330,7 @@ def content_key(
     model
         Requested model name.
     messages
-        As sent, in order.
+        Messages as sent, in order.
     params
         Sampling parameters as sent; the order of their names does not matter.
     schema

@@ -26,7 +26,7 @@ Progress = Callable[[int, int], None]
 Spans = Sequence[tuple[int, int]]
 
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
-# A folder with this file stands for the packaged model plus a small weight difference and,
+# A folder with this file represents the packaged model plus a small weight difference and,
 # optionally, a classifier of a text's side.
 DIFFERENCE_FILE = "difference.safetensors"
 SIDE = "side."
@@ -205,7 +205,7 @@ def seconds_loading() -> float:
 
 
 def embeddings_available() -> bool:
-    """Return whether the language packages are installed; imports none of them."""
+    """Return whether the language packages are installed, without importing them."""
     return packages.state(packages.PackagePart.LANGUAGE).is_there
 
 

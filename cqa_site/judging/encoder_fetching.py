@@ -46,7 +46,7 @@ _PIECE = 2**20
 
 
 class EncoderNotFetched(Exception):
-    """The encoder could not be installed; the message says why and what to do."""
+    """Raised if an encoder could not be installed; the message gives the reason and a remedy."""
 
 
 def main(words: Sequence[str]) -> int:

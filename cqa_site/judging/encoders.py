@@ -1,6 +1,6 @@
 """Optional sentence encoders: their languages and whether they are installed.
 
-Their folders are beside the built-in model, outside the environment, and nothing requires them.
+Their folders are next to the built-in model, outside the environment, and nothing requires them.
 `cqa_site.judging.encoder_fetching` downloads them. Only loading an encoder needs more than Python.
 """
 

@@ -63,9 +63,9 @@ def failure_of(
 def failure_inside(
     document: Any, headers: Mapping[str, str], *, body: str = "", milliseconds: int = 0
 ) -> CallFailed | None:
-    """Return an error sent with status 200: alone, beside choices or inside a choice.
+    """Return an error sent with status 200: alone, next to choices or inside a choice.
 
-    Routers send such errors. One without a status counts as a server error. An error sent with
+    Routers send such errors. An error without a status counts as a server error; one sent with
     choices reached the model and counts as paid.
     """
     root = document if isinstance(document, Mapping) else {}

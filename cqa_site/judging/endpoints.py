@@ -93,7 +93,7 @@ async def probe(client: ChatClient, model: str, *, deadline: float = 60.0) -> Ca
     client, model
         Client and model to test.
     deadline
-        Seconds for each request.
+        Time limit for each request, in seconds.
 
     Raises
     ------
@@ -346,7 +346,7 @@ def estimate(
     price_out: Decimal,
     tokens_per_reply: int | None = None,
 ) -> CostEstimate:
-    """Add up the tokens and costs of requests.
+    """Return the estimated total tokens and costs of requests.
 
     Parameters
     ----------

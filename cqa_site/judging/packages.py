@@ -227,7 +227,7 @@ def packages_of(part: PackagePart) -> list[str]:
 
 
 def state(part: PackagePart) -> PackageState:
-    """Return the state of a part; a part once found installed counts as installed from then on."""
+    """Return the state of a part; an installed part stays installed for this process."""
     missing = [package for package in packages_of(part) if package not in _WHOLE]
     if not missing:
         return PackageState(part, Stage.THERE)

@@ -33,12 +33,12 @@ class PromptNotValid(ValueError):
     Parameters
     ----------
     reason
-        Reason for the template's author.
+        Reason, written for the template's author.
     part
         "system" or "user", or "" for the whole template.
     line
-        Line from 1 in the part, or in the file while it is parsed; None if no single line is
-        wrong.
+        Line number, from 1, in the part, or in the file while it is parsed; None if no single
+        line is wrong.
     name
         Name of the placeholder, or "".
     """
@@ -73,7 +73,7 @@ class PromptLayout:
 
 @dataclass(frozen=True, slots=True)
 class PromptParts:
-    """A template; with an empty system part no system message is sent."""
+    """A template; if the system part is empty, no system message is sent."""
 
     system: str
     user: str

@@ -54,9 +54,9 @@ class GateState:
     is_slow_start
         Whether the limit still doubles.
     epoch
-        Increased with every decrease.
+        Counter that increases with every decrease of the limit.
     successes
-        Successes since the limit last changed.
+        Number of successes since the limit last changed.
     failures
         Number of consecutive broken requests.
     refusals
@@ -312,8 +312,8 @@ def after_unusable_reply(
     """Decide the next step after a reply without a usable value.
 
     Allow at most two new tries: none after a refusal, and one if the same request gets the same
-    reply (temperature 0). Also allow one new try after a truncated reply, for which the engine
-    doubles the token limit, because the same limit would cut the reply at the same position.
+    reply (temperature 0). Allow only one after a truncated reply, too; for it, the engine doubles
+    the token limit, because the same limit would cut the reply at the same position.
     """
     most = 1 if is_refusal else 2 if is_truncated or is_repeatable else MAX_FORMAT_TRIES
     return GateStep(Next.AGAIN) if format_tries + 1 < most else GateStep(Next.GIVE_UP)

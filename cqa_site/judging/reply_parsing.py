@@ -18,7 +18,7 @@ __all__ = [
     "parse_verdict", "validate_label",
 ]  # fmt: skip
 
-# Increased with every change that may read a reply differently, here or in extraction.py.
+# Increase with every change, here or in extraction.py, that may read a reply differently.
 PARSER_VERSION = 2
 # Finish reasons for an end by the model, by a limit and by a filter; others are not accepted.
 _ENDED = {"stop", "eos", "eos_token", "eosfound", "end_turn", "stop_sequence", "complete"}

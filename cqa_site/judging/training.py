@@ -1,4 +1,4 @@
-"""One training loop for every torch model: batches, checks on dev, checkpoints, best weights.
+"""The training loop of all torch models: batches, checks on dev, checkpoints and best weights.
 
 The same seed and recipe give the same weights, even after an interruption. torch is imported when
 training starts.
@@ -81,7 +81,7 @@ def alone(say: Say, total: int) -> Iterator[None]:
 
 @dataclass
 class TrainingProgress:
-    """Progress of a training; stored in the checkpoint."""
+    """Progress of a training, stored in the checkpoint."""
 
     step: int = 0
     losses: list[float] = field(default_factory=list)

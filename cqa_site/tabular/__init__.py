@@ -1,7 +1,7 @@
 """Import and export of tables (CSV, TSV, JSON, JSONL, XLSX) from untrusted files.
 
-Pure: no Django. Reading streams rows within `Limits`; untrusted content raises `UnreadableFile`
-with file, row, column and reason, and nothing is repaired silently.
+This package does not use Django. Rows are streamed within `Limits`. Invalid content raises
+`UnreadableFile` with file, row, column and reason; nothing is repaired silently.
 """
 
 from .binary_formats import SheetRow, WorkbookReader

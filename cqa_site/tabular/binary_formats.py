@@ -160,7 +160,7 @@ def _start_child(
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=_PROJECT,
-        # Nothing of the server's environment (keys, proxies) reaches the child.
+        # The child receives nothing from the server's environment (keys, proxies).
         env={"PYTHONPATH": str(_PROJECT), "PYTHONDONTWRITEBYTECODE": "1", "LANG": "C.UTF-8"},
         close_fds=True,
     )
@@ -273,7 +273,7 @@ def unpacked(
     path, name
         Path of the archive, and the name that the user gave it.
     is_wanted : callable
-        Function that tells from a member's name whether it is needed.
+        Function that takes a member's name and returns whether it is needed.
     called : callable
         Function that names a member from its path, such as its last part or `place_in`.
     limits : Limits
@@ -283,7 +283,7 @@ def unpacked(
     Yields
     ------
     dict
-        Name of each wanted member → path of its bytes.
+        Path of the unpacked bytes by name of the member.
 
     Raises
     ------

@@ -14,9 +14,10 @@ from .shapes import MEGABYTE, Value
 
 # Strict JSON, without values that cause problems in databases, on screens or in memory
 #
-# Refused are: more than one value, nesting beyond a maximum depth, duplicate keys, NaN
-# and infinities, integers beyond 64 bits, NUL characters and unpaired surrogates in
-# keys or values, and documents above a maximum size, which is checked before parsing.
+# The following are refused: more than one value, nesting beyond a maximum depth,
+# duplicate keys, NaN and infinities, integers beyond 64 bits, NUL characters and
+# unpaired surrogates in keys or values, and documents above a maximum size. The size is
+# checked before parsing.
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # Control characters other than tab and line breaks.
@@ -27,7 +28,7 @@ _MOST_DIGITS, _SURE_DIGITS = 20, 19
 
 
 class StrictJsonError(ValueError):
-    """The text is not JSON, or is JSON that is not accepted here.
+    """Raised if a text is not JSON, or is JSON that is not accepted here.
 
     ``end`` is the position after a value that is refused as a whole, if known.
     """
@@ -56,7 +57,7 @@ class LenientNumbers:
 def _parse_int(text: str) -> int:
     if len(text) < _SURE_DIGITS:
         return int(text)
-    # The length is checked first: converting thousands of digits is slow.
+    # The length is checked first because converting thousands of digits is slow.
     if len(text) > _MOST_DIGITS or not _SMALLEST <= int(text) <= _LARGEST:
         raise StrictJsonError(f"the integer {text[:12]}… does not fit into 64 bits")
     return int(text)
@@ -99,7 +100,7 @@ def decode_at(
     numbers: LenientNumbers | None = None,
     raw_lines: bool = False,
 ) -> tuple[Value, int]:
-    """Decode the one value that starts at `position`.
+    """Decode the value that starts at `position`.
 
     ``raw_lines`` accepts unescaped line breaks and tabs inside texts.
 
@@ -111,7 +112,7 @@ def decode_at(
     Raises
     ------
     StrictJsonError
-        With a reason for the file's author.
+        With a reason written for the file's author.
     """
     try:
         decoder = _LINES_DECODER if raw_lines else _DECODER
@@ -263,7 +264,7 @@ def is_missing(value: Value) -> bool:
 
 
 def single(value: Value) -> Value:
-    """Return the value of a list of one, or an annotation tool's only choice.
+    """Return the only value of a list, or an annotation tool's only choice.
 
     JSON text is parsed.
 

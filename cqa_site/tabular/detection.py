@@ -247,7 +247,7 @@ def _bad_byte(error: UnicodeDecodeError, where: int, encoding: str, fitting: str
 
 
 def _fitting(piece: bytes) -> str:
-    """Guess the 8-bit encoding of text that is not UTF-8 from its non-ASCII bytes.
+    """Guess the 8-bit encoding of non-UTF-8 text from its non-ASCII bytes.
 
     Cyrillic words are runs of such bytes. Windows encodes dashes and quotation marks as 0x80 to
     0x9F, where Latin-1 has no printable characters.

@@ -51,7 +51,7 @@ def spreadsheet_unsafe(value: object) -> object:
 
 
 def to_sheet_text(text: str) -> str:
-    """Escape characters that are invalid in sheet XML as Office does: ``_x000D_`` for CR."""
+    """Escape characters that are invalid in sheet XML, as Office does (``_x000D_`` for CR)."""
     return _ESCAPED.sub(lambda match: f"_x{ord(match.group()):04X}_", text)
 
 
@@ -85,7 +85,7 @@ def write_sheet(file: BinaryIO, rows: Iterable[Sequence[Cell]], *, sheet: str) -
     Parameters
     ----------
     file : binary file object
-        Left open.
+        Binary file, which is left open.
     rows : iterable of sequences
         Texts must contain only characters that XML allows; None is an empty cell.
     sheet : str
@@ -212,13 +212,13 @@ def write_csv(
     Parameters
     ----------
     file : binary file object
-        Left open.
+        Binary file, which is left open.
     columns : sequence of str
         The header row.
     rows : iterable of sequences
-        As many cells as columns.
+        Rows with as many cells as columns.
     delimiter : str
-        One character.
+        A single character.
     for_spreadsheets : bool
         Whether to escape formulas (see `spreadsheet_safe`) and add a byte order
         mark, by which Excel recognizes UTF-8. If False, write the raw values.
@@ -235,7 +235,7 @@ def csv_pieces(
     delimiter: str = ",",
     for_spreadsheets: bool = True,
 ) -> Iterator[bytes]:
-    """Yield CSV (or TSV) as bytes, some rows at a time."""
+    """Yield CSV (or TSV) as bytes, several rows at a time."""
     text = io.StringIO("\ufeff" if for_spreadsheets else "", newline="")
     text.seek(0, io.SEEK_END)
     defuse = spreadsheet_safe if for_spreadsheets else lambda value: value
@@ -313,11 +313,11 @@ def write_parquet(
     Parameters
     ----------
     file : binary file object
-        Left open.
+        Binary file, which is left open.
     columns : sequence of str
         Field names.
     rows : iterable of sequences
-        As many cells as columns.
+        Rows with as many cells as columns.
     types : mapping of column name to str, int, float, bool or datetime, optional
         A column without a type gets the type of its values in the first 10,000
         rows (text if all are None).

@@ -38,7 +38,7 @@ def guess_by_name(headers: Sequence[str], known: Mapping[str, Sequence[str]]) ->
 
 
 def unique_headers(cells: Sequence[object]) -> list[str]:
-    """Name the columns so that repeated and empty headers stay visible.
+    """Return unique column names, in which repeated and empty headers stay visible.
 
     Parameters
     ----------
@@ -152,7 +152,8 @@ def lay_out(
     limits : Limits
         Limits for rows and columns.
     header_row : int or None
-        The number of the row with the names; everything below it is then data. None finds it.
+        The number of the row with the names; everything below it is then data. If None, the
+        header is detected.
     log : ReadingLog or None
         Collects unreadable rows and omissions.
 

@@ -236,14 +236,14 @@ def is_lines(
 ) -> bool:
     """Return whether a text file contains one text per line rather than a table.
 
-    This is so if the first line is prose, in which white space follows every separator, and the
-    lines neither are single cells nor split evenly at one separator. For a .txt file, it is enough
-    that the first line is prose or that no separator splits the lines evenly.
+    This is the case if the first line is prose, in which white space follows every separator, and
+    the lines are neither single cells nor evenly split at one separator. For a .txt file, it is
+    enough that the first line is prose or that no separator splits the lines evenly.
 
     Raises
     ------
     UnreadableFile
-        As `open_table`, for a file that cannot be read as text.
+        For a file that cannot be read as text, as in `open_table`.
     """
     try:
         stream = _text(path, printable_name(name), encoding, limits)

@@ -218,7 +218,7 @@ class FilePreview:
 
 
 def counted(number: int, singular: str, many: str) -> str:
-    """Format a number with its noun.
+    """Return a formatted number with its noun.
 
     >>> counted(1, "row", "rows"), counted(1200, "row", "rows")
     ('1 row', '1,200 rows')

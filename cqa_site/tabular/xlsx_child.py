@@ -204,7 +204,7 @@ def _parsed_rows(book: Any, sheet: Any) -> Iterator[tuple[int, list[dict[str, An
 
 
 def _other_book(file: BinaryIO) -> _Book:
-    """Open an OpenDocument workbook or an .xls from before 2007."""
+    """Open an OpenDocument workbook or an .xls file from before 2007."""
     from python_calamine import CalamineWorkbook
 
     book = CalamineWorkbook.from_filelike(file)

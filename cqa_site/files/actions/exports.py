@@ -150,7 +150,7 @@ KINDS: list[ExportKind] = []
 
 
 def register(kind: ExportKind) -> None:
-    """Register a kind: workers create its files, and housekeeping deletes old ones."""
+    """Register a kind, so that workers create its files and housekeeping deletes old files."""
     KINDS.append(kind)
     handles(kind.job)(partial(make_exports, kind))
 
@@ -240,7 +240,7 @@ def _write(kind: ExportKind, file: ExportFile, source: Any, work: JobContext) ->
 
 
 class _CountedRows:
-    """Rows written to a file, counted and reported as progress."""
+    """Iterable that counts the rows written to a file and reports the progress."""
 
     def __init__(self, rows: Iterator[Row], work: JobContext, name: str) -> None:
         self.rows, self.work, self.name, self.count = rows, work, name, 0
@@ -259,7 +259,7 @@ def _sha256(path: Path) -> str:
 
 
 def _manifest(file: ExportFile, table: FileTable, flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts a reader needs to cite and check the file."""
+    """Return the facts that a reader needs to cite and check the file."""
     return {
         "layout": LAYOUT,
         "content": file.content,

@@ -161,7 +161,7 @@ def named_by(options: Mapping[str, Any], option: str, file_name: str, longest: i
 
 
 def rejected(problem: Problem, *, of: str, place: str = "") -> Flag:
-    """Return the flag for an unusable record, counted among the objects it would have created."""
+    """Return the flag for an unusable record, counted under the object it would have created."""
     column = cell_of(place, problem.column or "")
     return Flag(problem.row, column, problem.reason, is_rejection=True, object=of, place=place)
 
@@ -188,7 +188,7 @@ class ImportOutcome:
 
     @property
     def rejected(self) -> int:
-        """Rows that cannot be imported, each counted once."""
+        """Number of rows that cannot be imported, each counted once."""
         return len(set().union(*self._rejected.values())) + self._rejected_as_a_whole
 
     @property
@@ -295,7 +295,7 @@ class Reconciliation:
         self.outcome.counts[name][result] += 1
 
     def leave_out(self, entry: ImportEntry, column: str, reason: str) -> None:
-        """Reject an entry, counted among the objects it would have created."""
+        """Reject an entry, and count it under the kind of object it would have created."""
         self._flag(entry, column, reason, is_rejection=True, object=self.made_by(entry))
 
     def mention(self, entry: ImportEntry, column: str, reason: str) -> None:

@@ -201,7 +201,7 @@ def copied(upload: UploadedFile) -> Iterator[Path]:
 def unclear(import_file: ImportFile) -> bool:
     """Return whether a person has to choose the kind of the file or how to open it.
 
-    This is so if no kind or more than one kind fits, or if the file has a different encoding.
+    This is the case if no kind or more than one kind fits, or if the encoding is different.
     """
     fits = import_file.options.get(FITS)
     is_open = fits is not None and (len(fits) != 1 or PROPOSED in import_file.options)

@@ -183,7 +183,7 @@ class ImportBatchViews(StudyViews):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Discard the files that were not imported; imported ones are kept."""
+        """Discard the files that were not imported; imported files are kept."""
         with conflict_on(BUSY):
             discard_batch(batch=self.find_row(public_id), actor=request.user)
         return Response(status=204)

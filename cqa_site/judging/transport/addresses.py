@@ -18,7 +18,7 @@ Address = IPv4Address | IPv6Address
 
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _TRANSLATED = IPv6Network("64:ff9b::/96")  # NAT64, RFC 6052
-_ISATAP = 0x00005EFE  # third group of four bytes, RFC 5214; a 2 in front says "globally unique"
+_ISATAP = 0x00005EFE  # third group of four bytes, RFC 5214; a leading 2 means "globally unique"
 _NEVER = [
     ip_network(network)
     for network in (

@@ -189,7 +189,7 @@ class Connections:
     allowed
         Networks and ports that requests may reach although they are not public.
     connect_timeout
-        Seconds for lookup, connection and TLS handshake together.
+        Total seconds for lookup, connection and TLS handshake.
     """
 
     def __init__(self, allowed: tuple[AllowedNetwork, ...], connect_timeout: float) -> None:

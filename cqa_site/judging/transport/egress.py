@@ -69,11 +69,11 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     Parameters
     ----------
     allowed
-        Networks and ports that may be reached although they are not public.
+        Networks and ports that requests may reach although they are not public.
     connect_timeout
-        Seconds for lookup, connection and TLS handshake together; nothing is tried twice.
+        Total seconds for lookup, connection and TLS handshake; nothing is retried.
     max_bytes
-        Largest body of a reply.
+        Maximum size of a reply's body.
     header_names
         Lower-case names of the headers to send; None sends all. Use it for libraries that add
         headers.
@@ -81,7 +81,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     Raises
     ------
     EgressFailed
-        When a request is carried.
+        When a request fails.
     """
 
     def __init__(
@@ -190,11 +190,11 @@ async def fetch(
     url, method, body, headers
         The request to send.
     allowed
-        Networks and ports that may be reached although they are not public.
+        Networks and ports that requests may reach although they are not public.
     deadline
-        Seconds for everything together.
+        Total time limit in seconds.
     max_bytes
-        Largest body of the reply.
+        Maximum size of the reply's body.
 
     Raises
     ------
@@ -305,7 +305,7 @@ class ServiceFailed(Exception):
         One of the kinds of `EgressFailed`, ``server`` or ``request`` for a status of 400 or more,
         or ``garbage`` for a reply that is not JSON.
     message
-        For people; says nothing about the network.
+        Message for people, without details of the network.
     """
 
     def __init__(self, kind: Failure, message: str) -> None:
@@ -330,9 +330,9 @@ def get_json(
     params
         Query parameters; any characters are allowed.
     allowed
-        Networks and ports that may be reached although they are not public.
+        Networks and ports that requests may reach although they are not public.
     deadline
-        Seconds for everything together.
+        Total time limit in seconds.
     max_bytes
         Maximum size of the reply.
 

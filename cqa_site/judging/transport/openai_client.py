@@ -137,13 +137,13 @@ class OpenAIClient:
     base_url
         For example, ``https://api.example.org/v1``.
     api_key
-        Sent as bearer token; nothing is sent if it is empty.
+        Key to send as a bearer token; if empty, no token is sent.
     allowed
-        Networks and ports that may be reached although they are not public.
+        Networks and ports that requests may reach although they are not public.
     connect_timeout
-        Seconds for lookup, connection and TLS handshake together.
+        Total seconds for lookup, connection and TLS handshake.
     max_bytes
-        Largest reply.
+        Maximum size of a reply.
     """
 
     def __init__(
