@@ -1,1 +1,1 @@
-"""Simulations of every verdict under its null, and of every interval: one file for each package."""
+"""Simulations of every verdict under its null, and of every interval, by package."""

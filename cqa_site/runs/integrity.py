@@ -126,7 +126,7 @@ def check_rows(
     problems = check_places(run, dict(rows.values_list("call", "fence")), name)
     ended = rows.filter(call__state__in=ENDED).select_related("call__reply").order_by("pk")
     return problems + [
-        f"{name} {row.pk} is not what its reply says"
+        f"{name} {row.pk} differs from its reply"
         for row in ended.iterator(500)
         if row.fence == row.call.fence and not is_as_said(row, row.call)
     ]

@@ -29,10 +29,10 @@ assert worker  # registers the jobs these tests run
 State = Run.State
 # What the check says of a row that was changed.
 CHANGED = (
-    "is not what its reply says",
+    "differs from its reply",
     "does not match its hash",
-    "a result of another fence",
-    "its points another",
+    "a result from an earlier lease",
+    "its points add up to another",
 )
 
 

@@ -239,7 +239,7 @@ class CoherenceKind:
         """Check that every ended call has one verdict, under its own fence, matching its reply."""
         fences = dict(run.coherence_verdicts.values_list("call", "fence"))
         problems = check_places(run, fences, "verdict")
-        return problems + [f"verdict {pk} is not what its reply says" for pk in _misread(run)]
+        return problems + [f"verdict {pk} differs from its reply" for pk in _misread(run)]
 
 
 def _subject(cited: CitationSubject) -> Subject:

@@ -213,7 +213,7 @@ def _contradiction(answer: Answer, first: int) -> str:
     if call is None:
         return "has no call"
     if call.reply is None or _said(call.reply) != answer.text:
-        return "is not what its reply says"
+        return "differs from its reply"
     if answer.question_id != call.subject_ids[0]:
         return "is not what its call asked for"
     if answer.choice != first + call.replicate or first < 1:

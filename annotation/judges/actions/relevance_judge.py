@@ -163,7 +163,7 @@ class RelevanceKind:
                 problems.append(f"call {call.pk} has not one result for each of its items")
         reopened = set(run.calls.filter(state__in=Call.OPEN).values_list("pk", flat=True))
         problems += [
-            f"call {pk} has a result of another fence" for pk, _ in rows if pk not in reopened
+            f"call {pk} has a result from an earlier lease" for pk, _ in rows if pk not in reopened
         ]
         return problems
 

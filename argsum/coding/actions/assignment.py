@@ -162,12 +162,13 @@ class PointAssignmentKind:
             elif call.state == Call.State.DONE and call.reply:
                 read = [_stored(reading) for reading in self.read(run, call, call.reply).value]
                 if read != [(codes, reason) for _fence, codes, reason in own]:
-                    problems.append(f"what call {call.pk} stored is not what its reply says")
+                    problems.append(f"what call {call.pk} stored differs from its reply")
             elif any(codes for _fence, codes, _reason in own):
                 problems.append(f"call {call.pk} has codes but is unscored")
         others = run.calls.exclude(state__in=(Call.State.DONE, Call.State.UNSCORED))
         open_again = set(others.values_list("pk", flat=True))
-        problems += [f"call {pk} has a result of another fence" for pk in {*rows} - open_again]
+        earlier = {*rows} - open_again
+        problems += [f"call {pk} has a result from an earlier lease" for pk in earlier]
         return problems
 
 

@@ -325,7 +325,7 @@ def _misread(run: Run, read: ReplyReader) -> Iterator[str]:
     for name, rows in (("sheet", sheets), ("part", parts), ("probe", probes)):
         for row in rows.select_related("call__reply").order_by("pk").iterator(AT_ONCE):
             if _said(run, row.call, read) != row.points:
-                yield f"{name} {row.pk} is not what its reply says"
+                yield f"{name} {row.pk} differs from its reply"
 
 
 def _said(run: Run, call: Call | None, read: ReplyReader) -> dict[str, Any] | None:
@@ -340,11 +340,11 @@ def _wrong_totals(run: Run, rubric: Rubric) -> Iterator[str]:
     scored = ScoreSheet.objects.filter(run=run, state=ScoreSheet.State.SUBMITTED)
     for pk, points, total in scored.values_list("pk", "points", "total").iterator(AT_ONCE):
         if rubric.total(points) != total:
-            yield f"sheet {pk} has the total {total}, its points another"
+            yield f"sheet {pk} has the total {total} but its points add up to another"
     probes = run.probe_results.filter(total__isnull=False)
     for pk, points, total in probes.values_list("pk", "points", "total"):
         if sum(points.values()) != total:
-            yield f"probe {pk} has the total {total}, its points another"
+            yield f"probe {pk} has the total {total} but its points add up to another"
 
 
 def _wrong_joins(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:

@@ -99,8 +99,10 @@ async def _drain(max_seconds: float) -> int:
                 for endpoint in await loop.run_in_executor(database, _endpoints_to_serve):
                     if endpoint.pk not in serving:
                         client = clients.client_or_refusal(endpoint)
-                        lane = EndpointSession(endpoint, client, worker_name())
-                        serving[endpoint.pk] = asyncio.create_task(_serve(lane, database, ends_at))
+                        session = EndpointSession(endpoint, client, worker_name())
+                        serving[endpoint.pk] = asyncio.create_task(
+                            _serve(session, database, ends_at)
+                        )
             if not serving:
                 return total
             await asyncio.wait(serving.values(), timeout=1.0, return_when=asyncio.FIRST_COMPLETED)
@@ -145,58 +147,62 @@ def _endpoints_to_serve() -> list[Endpoint]:
         return []
 
 
-async def _serve(lane: EndpointSession, database: ThreadPoolExecutor, ends_at: float) -> int:
+async def _serve(session: EndpointSession, database: ThreadPoolExecutor, ends_at: float) -> int:
     """Take turns for one endpoint until no work is left or the time is up."""
-    with around(endpoint=str(lane.endpoint.public_id), worker=lane.worker):
-        return await _take_turns(lane, database, ends_at)
+    with around(endpoint=str(session.endpoint.public_id), worker=session.worker):
+        return await _take_turns(session, database, ends_at)
 
 
-async def _take_turns(lane: EndpointSession, database: ThreadPoolExecutor, ends_at: float) -> int:
+async def _take_turns(
+    session: EndpointSession, database: ThreadPoolExecutor, ends_at: float
+) -> int:
     ended = 0
     try:
         while True:
             may_claim = time.monotonic() < ends_at and not STOP.is_set()
-            turn = await _turn(lane, database, may_claim=may_claim)
+            turn = await _turn(session, database, may_claim=may_claim)
             ended += turn.ended
             for outgoing in turn.outgoing:
-                task = asyncio.create_task(_carry(lane, outgoing))
-                lane.on_the_way[task] = outgoing.call.pk
-                task.add_done_callback(lane.on_the_way.pop)
-            is_over = not lane.on_the_way and not lane.finished and not lane.readings
+                task = asyncio.create_task(_carry(session, outgoing))
+                session.on_the_way[task] = outgoing.call.pk
+                task.add_done_callback(session.on_the_way.pop)
+            is_over = not session.on_the_way and not session.finished and not session.readings
             if is_over and (turn.is_idle or not may_claim):
                 return ended
-            await _wait(lane, turn)
+            await _wait(session, turn)
     finally:
-        await lane.client.close()
+        await session.client.close()
 
 
-async def _turn(lane: EndpointSession, database: ThreadPoolExecutor, *, may_claim: bool) -> Turn:
+async def _turn(
+    session: EndpointSession, database: ThreadPoolExecutor, *, may_claim: bool
+) -> Turn:
     """Run one database turn, and retry it if the database is busy or down."""
-    lane.news.clear()
-    turn = Turn(may_claim=may_claim, on_the_way=set(lane.on_the_way.values()))
+    session.news.clear()
+    turn = Turn(may_claim=may_claim, on_the_way=set(session.on_the_way.values()))
     # Three heartbeats in a lease, so that one may be late.
     beat = min(LONGEST_BEAT, settings.CALL_LEASE.total_seconds() / 3)
-    turn.does_reap = time.monotonic() - lane.reaped_at > beat
-    most = max(LEAST_TOGETHER, (len(lane.on_the_way) + len(lane.finished)) // WAVES)
-    turn.finished, lane.finished = lane.finished[:most], lane.finished[most:]
+    turn.does_reap = time.monotonic() - session.reaped_at > beat
+    most = max(LEAST_TOGETHER, (len(session.on_the_way) + len(session.finished)) // WAVES)
+    turn.finished, session.finished = session.finished[:most], session.finished[most:]
     # Replies for a later turn need their leases, which may be old after a database outage.
-    turn.on_the_way |= {done.sent.call.pk for done in lane.finished}
-    turn.read, lane.readings = lane.readings, []
-    room = max(0, LARGEST_WINDOW - len(lane.on_the_way))
+    turn.on_the_way |= {done.sent.call.pk for done in session.finished}
+    turn.read, session.readings = session.readings, []
+    room = max(0, LARGEST_WINDOW - len(session.on_the_way))
     loop = asyncio.get_running_loop()
-    in_thread = partial(copy_context().run, _in_thread, lane, turn, room)
-    lane.readings = await loop.run_in_executor(database, in_thread)
+    in_thread = partial(copy_context().run, _in_thread, session, turn, room)
+    session.readings = await loop.run_in_executor(database, in_thread)
     if turn.does_reap:
-        lane.reaped_at = time.monotonic()
+        session.reaped_at = time.monotonic()
     return turn
 
 
-def _in_thread(lane: EndpointSession, turn: Turn, room: int) -> list[tuple[Run, CallReading]]:
+def _in_thread(session: EndpointSession, turn: Turn, room: int) -> list[tuple[Run, CallReading]]:
     """Run the turn and, after its commit, read the stored replies."""
     before = (list(turn.finished), list(turn.read))
     for attempt in range(TURN_TRIES):
         try:
-            take_turn(lane.endpoint, lane.worker, turn, room)
+            take_turn(session.endpoint, session.worker, turn, room)
             break
         except Error:
             # The turn was rolled back completely; its replies are still in memory.
@@ -206,22 +212,22 @@ def _in_thread(lane: EndpointSession, turn: Turn, room: int) -> list[tuple[Run, 
             turn.outgoing, turn.to_read, turn.ended = [], [], 0
             time.sleep(min(5.0, 0.5 * 2**attempt))
     else:
-        return _keep_for_later(lane, turn, before)
+        return _keep_for_later(session, turn, before)
     return [(run, reading) for run, calls in turn.to_read for reading in read(run, calls)]
 
 
 def _keep_for_later(
-    lane: EndpointSession,
+    session: EndpointSession,
     turn: Turn,
     before: tuple[list[FinishedRequest], list[tuple[Run, CallReading]]],
 ) -> list[tuple[Run, CallReading]]:
     """Claim nothing while the database is unavailable; keep the results for the next turn."""
-    lane.finished = before[0] + lane.finished
+    session.finished = before[0] + session.finished
     turn.is_idle = turn.does_reap = False
     return before[1]
 
 
-async def _carry(lane: EndpointSession, outgoing: OutgoingRequest) -> None:
+async def _carry(session: EndpointSession, outgoing: OutgoingRequest) -> None:
     """Send one request, and record every outcome, including errors."""
     run, call = outgoing.run, outgoing.call
     with around(
@@ -231,10 +237,10 @@ async def _carry(lane: EndpointSession, outgoing: OutgoingRequest) -> None:
         call=str(call.public_id),
         study=str(run.study.public_id),
     ):
-        done = await _ask(lane, outgoing)
+        done = await _ask(session, outgoing)
         log.info("call ended", extra={"fields": _how(done)})
-    lane.finished.append(done)
-    lane.news.set()
+    session.finished.append(done)
+    session.news.set()
 
 
 def _how(done: FinishedRequest) -> dict[str, object]:
@@ -251,14 +257,14 @@ def _how(done: FinishedRequest) -> dict[str, object]:
     return {"failure": failure.kind.value, "milliseconds": failure.milliseconds}
 
 
-async def _ask(lane: EndpointSession, outgoing: OutgoingRequest) -> FinishedRequest:
+async def _ask(session: EndpointSession, outgoing: OutgoingRequest) -> FinishedRequest:
     if outgoing.planned_key != outgoing.call.content_key and not outgoing.call.token_limit:
         changed = CallFailed(Failure.REQUEST, "The text changed after the run was planned.")
         return FinishedRequest(outgoing, failure=changed)
     assert outgoing.request is not None  # noqa: S101
     try:
         async with asyncio.timeout(outgoing.request.deadline + 5):
-            reply = await lane.client.complete(outgoing.request)
+            reply = await session.client.complete(outgoing.request)
         return FinishedRequest(outgoing, reply=reply)
     except CallFailed as failure:
         return FinishedRequest(outgoing, failure=failure)
@@ -271,19 +277,19 @@ async def _ask(lane: EndpointSession, outgoing: OutgoingRequest) -> FinishedRequ
         return FinishedRequest(outgoing, failure=broken)
 
 
-async def _wait(lane: EndpointSession, turn: Turn) -> None:
+async def _wait(session: EndpointSession, turn: Turn) -> None:
     """Wait for results for the next turn, and then a moment longer for further results."""
-    if lane.finished:
+    if session.finished:
         return
-    patience = PAUSE if lane.readings else IDLE_PAUSE
-    if 0 < turn.waits_until < 5 and not lane.on_the_way:
+    patience = PAUSE if session.readings else IDLE_PAUSE
+    if 0 < turn.waits_until < 5 and not session.on_the_way:
         patience = min(turn.waits_until + 0.01, 2.0)
     try:
         async with asyncio.timeout(patience):
-            await lane.news.wait()
+            await session.news.wait()
     except TimeoutError:
         return
-    await asyncio.sleep(PAUSE * min(1.0, len(lane.on_the_way) / MANY))
+    await asyncio.sleep(PAUSE * min(1.0, len(session.on_the_way) / MANY))
 
 
 def drain_inline() -> int:
@@ -295,25 +301,25 @@ jobs.INLINE.append(drain_inline)
 
 
 def _serve_inline(endpoint: Endpoint) -> int:
-    lane = EndpointSession(endpoint, clients.client_or_refusal(endpoint), worker_name())
+    session = EndpointSession(endpoint, clients.client_or_refusal(endpoint), worker_name())
     ended = 0
     while True:
-        turn = Turn(finished=lane.finished, read=lane.readings, does_reap=True)
-        take_turn(endpoint, lane.worker, turn, LARGEST_WINDOW)
+        turn = Turn(finished=session.finished, read=session.readings, does_reap=True)
+        take_turn(endpoint, session.worker, turn, LARGEST_WINDOW)
         ended += turn.ended
-        lane.finished = []
-        lane.readings = [
+        session.finished = []
+        session.readings = [
             (run, reading) for run, calls in turn.to_read for reading in read(run, calls)
         ]
-        asyncio.run(_carry_all(lane, turn.outgoing))
-        if turn.is_idle and not lane.finished:
+        asyncio.run(_carry_all(session, turn.outgoing))
+        if turn.is_idle and not session.finished:
             return ended
-        if not turn.outgoing and not lane.readings:
+        if not turn.outgoing and not session.readings:
             time.sleep(PAUSE)
 
 
-async def _carry_all(lane: EndpointSession, outgoing: list[OutgoingRequest]) -> None:
-    await asyncio.gather(*(_carry(lane, request) for request in outgoing))
+async def _carry_all(session: EndpointSession, outgoing: list[OutgoingRequest]) -> None:
+    await asyncio.gather(*(_carry(session, request) for request in outgoing))
 
 
 def carry_on() -> None:

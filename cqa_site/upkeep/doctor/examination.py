@@ -70,12 +70,12 @@ def examination(
 def examine(seconds: float) -> list[Result]:
     """Run all examinations; any that take longer than ``seconds`` count as not examined."""
     ends = time.monotonic() + seconds
-    lanes = [_begin(keys) for keys in _turns()]
-    for lane in lanes:
-        lane.wait(ends - time.monotonic())
-        if not lane.thread.is_alive():
-            _RUNNING.pop(lane.keys, None)
-    findings = {key: finding for lane in lanes for key, finding in lane.found.items()}
+    threads = [_begin(keys) for keys in _turns()]
+    for thread in threads:
+        thread.wait(ends - time.monotonic())
+        if not thread.thread.is_alive():
+            _RUNNING.pop(thread.keys, None)
+    findings = {key: finding for thread in threads for key, finding in thread.found.items()}
     return [
         examination.result(findings.get(examination.key) or _late(examination, seconds))
         for examination in sorted(
@@ -156,9 +156,9 @@ def _begin(keys: tuple[str, ...]) -> ExaminationThread:
         earlier = _RUNNING.get(keys)
         if earlier is not None and time.monotonic() - earlier.ended_at < FRESH:
             return earlier
-        lane = _RUNNING[keys] = ExaminationThread(keys)
-        lane.thread.start()
-        return lane
+        thread = _RUNNING[keys] = ExaminationThread(keys)
+        thread.thread.start()
+        return thread
 
 
 def _turns() -> list[tuple[str, ...]]:

@@ -275,7 +275,7 @@ def test_what_contradicts_the_ledger_is_found(lab, carry, monkeypatch):
         f"call {fourth.call_id} has an answer and is not done",
     ]
     Reply.objects.filter(pk=fourth.call.reply_id).update(text="Something else.")
-    assert f"answer {fourth.pk} is not what its reply says" in check(run)
+    assert f"answer {fourth.pk} differs from its reply" in check(run)
     Answer.objects.filter(pk=first.pk).update(question=fourth.question, text=first.text)
     assert f"answer {first.pk} is not what its call asked for" in check(run)
     Answer.objects.filter(pk=second.pk).update(call=None, source="elsewhere.csv")

@@ -327,11 +327,11 @@ def test_tampering_is_found(judged):
     run = judged.done
     sheet = run.score_sheets.first()
     ScoreSheet.objects.filter(pk=sheet.pk).update(total=sheet.total - 1)
-    assert any("its points another" in said for said in ScoringKind().check(run))
+    assert any("its points add up to another" in said for said in ScoringKind().check(run))
     ScoreSheet.objects.filter(pk=sheet.pk).update(
         total=sheet.total, points=sheet.points | {"C1": 1 - sheet.points["C1"]}
     )
-    assert f"sheet {sheet.pk} is not what its reply says" in ScoringKind().check(run)
+    assert f"sheet {sheet.pk} differs from its reply" in ScoringKind().check(run)
     sheet.save()
     assert ScoringKind().check(run) == []
     probe = run.probe_results.filter(probe="canary").first()
