@@ -42,9 +42,9 @@ class PersonViews(GenericViewSet):
     request: Request
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Refuse a query in requests that change something: all input is in the body."""
+        """Refuse query parameters in requests that change something; all input is in the body."""
         super().initial(request, *args, **kwargs)
-        # An unsupported method gets 405, whatever the query is.
+        # An unsupported method gets 405, regardless of the query.
         if self.action is not None and request.method not in SAFE_METHODS:
             refuse_unknown(request, set())
 
@@ -65,7 +65,7 @@ class PersonViews(GenericViewSet):
 
 
 class StudyViews(PersonViews):
-    """Addresses below ``studies/<study_id>/``: researchers and admins of that study only.
+    """Addresses below ``studies/<study_id>/``, for researchers and admins of that study only.
 
     A subclass returns its rows from ``rows``, always starting from ``self.study``. ``queryset``
     only names their model for the API description; by default it is the serializer's model.
@@ -86,7 +86,7 @@ class StudyViews(PersonViews):
             cls.queryset = meta.model.objects.none()
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Check token, membership and role before anything else is read."""
+        """Check the token, membership and role before reading anything else."""
         super().initial(request, *args, **kwargs)
         self.membership = membership_or_404(self.request.user, kwargs["study_id"])
         self.study = self.membership.study
@@ -98,7 +98,7 @@ class StudyViews(PersonViews):
                 refuse_change(self.study, request.method)
 
     def get_queryset(self) -> QuerySet:
-        """Return the rows of this study; none while the schema is generated."""
+        """Return the rows of this study, but no rows while the schema is generated."""
         if self.queryset is not None and getattr(self, "swagger_fake_view", False):
             return self.queryset.none()
         return self.rows()
@@ -121,7 +121,7 @@ class StudyViews(PersonViews):
 
 
 class AdminViews(StudyViews):
-    """Addresses that researchers read and only admins change."""
+    """Addresses that researchers can read but only admins can change."""
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Check for the admin role before anything changes."""
@@ -325,20 +325,20 @@ PLAIN: dict[Any, type[Field]] = {
 
 
 class DataSerializer(serializers.Serializer[Any]):
-    """Shows a dataclass; a subclass declares only fields with another name, format or help."""
+    """A dataclass serializer; subclasses declare only fields with another name, format or help."""
 
     shows: ClassVar[type]
     left_out: ClassVar[tuple[str, ...]] = ()
     own: ClassVar[dict[type, type["DataSerializer"]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Register the subclass for its dataclass, also where the dataclass is part of another."""
+        """Register the subclass for its dataclass, even if it is part of another dataclass."""
         super().__init_subclass__(**kwargs)
         if "shows" in vars(cls):
             cls.own[cls.shows] = cls
 
     def get_fields(self) -> dict[str, Field]:
-        """Return the fields of the dataclass in order, then the additional ones."""
+        """Return the fields of the dataclass in order, followed by any additional fields."""
         declared = super().get_fields()
         fields = {
             name: declared.get(name) or field_of(kind)

@@ -58,7 +58,7 @@ class StudyInput(Input):
 
 
 class DeletionInput(Input):
-    """The study's name, to confirm which study is meant."""
+    """The name of the study, as a confirmation."""
 
     name = serializers.CharField()
 
@@ -224,7 +224,7 @@ class StudyNameViews(PersonViews):
 
     @extend_schema(request=StudyInput, responses={201: StudySerializer})
     def create(self, request: Request) -> Response:
-        """Create a study, if you may on this site; you become its first admin."""
+        """Create a study, if this site allows you to; you become its first admin."""
         if not may_open_studies(request.user):
             raise PermissionDenied("Only people who may create studies on this site can do that.")
         form = StudyForm(self.read(StudyInput))
@@ -235,10 +235,10 @@ class StudyNameViews(PersonViews):
 
 @extend_schema(exclude=True)
 class UnknownAddress(APIView):
-    """Every other address: the same 404 as for a study that does not exist."""
+    """Every other address, with the same 404 as for a study that does not exist."""
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Respond to every method."""
+        """Raise 404 for every method."""
         super().initial(request, *args, **kwargs)
         raise NotFound
 

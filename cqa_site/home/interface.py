@@ -128,7 +128,7 @@ def whole_schema() -> Any:
 
 
 class Schema(SpectacularAPIView):
-    """The schema as YAML or JSON; generated once because this takes more than a second."""
+    """The schema as YAML or JSON, generated only once because this takes more than a second."""
 
     def _get_schema_response(self, request: Request) -> HttpResponse:
         media_type = request.accepted_renderer.media_type
@@ -145,7 +145,7 @@ def _rendered(media_type: str) -> bytes:
 
 @cache
 def operations() -> dict[str, Operation]:
-    """Return all operations by schema name; the first request takes about a second."""
+    """Return all operations by schema name; the first call takes about a second."""
     schema = whole_schema()
     shapes = schema["components"]["schemas"]
     addresses = [
@@ -192,7 +192,7 @@ def _about(spec: Any) -> str:
 
 
 def _shapes(part: Any, shapes: Any, many: Any = "") -> Iterator[Shape]:
-    """Yield the objects that a part of the schema is or contains."""
+    """Yield the objects in a part of the schema."""
     if part.get("type") == "array":
         yield from _shapes(part["items"], shapes, _("a list of"))
     for choice in part.get("oneOf", ()):
@@ -251,7 +251,7 @@ LONGEST = 100
 
 @study_page(*RESEARCHERS)
 def study_api(request: StudyRequest, study: Study) -> HttpResponse:
-    """List all addresses in groups; with a search, those that contain all words."""
+    """List addresses in groups; a search finds the addresses that contain all words."""
     words = request.GET.get("q", "")[:LONGEST].casefold().split()
     addresses = sorted(
         (

@@ -19,7 +19,7 @@ from cqa_site.people.models import Role, Study
 from cqa_site.rounds.progress import waiting_for
 from cqa_site.web.navigation import entries, find
 
-# The first page after signing in, the pages about papers, and the design page.
+# First page after signing in, and design page.
 
 # Maximum number of studies that are searched for a person's pending work, and of rounds for each.
 LOOKED_AT, MOST_SHOWN = 12, 3
@@ -27,7 +27,7 @@ LOOKED_AT, MOST_SHOWN = 12, 3
 
 @login_required
 def home(request: PersonRequest) -> HttpResponse:
-    """List the person's studies with the pending work in each; with just one, redirect to it."""
+    """List the person's studies and the pending work in each; redirect to a single study."""
     every = list(memberships_of(request.user).order_by("study__name"))
     memberships = [member for member in every if not member.study.is_archived]
     if len(memberships) == 1 and "all" not in request.GET:
@@ -84,7 +84,7 @@ def waiting(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS, Role.EXPERT, only="GET")
 def search(request: StudyRequest, study: Study) -> HttpResponse:
-    """Search the study for names that contain the words, a few of each kind."""
+    """Search the study for names that contain the words, with a few results of each kind."""
     words = request.GET.get("q", "")[:LONGEST].split()
     results = find(study, request.membership.role, words) if words else []
     return JsonResponse({"found": results})

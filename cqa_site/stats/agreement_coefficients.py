@@ -46,7 +46,7 @@ def krippendorff_alpha(ratings: Ratings, level: Level, confidence: float = 0.95)
     Parameters
     ----------
     ratings
-        Any number of raters and gaps.
+        Ratings by any number of raters; gaps are allowed.
     level : {"nominal", "ordinal", "interval", "ratio"}
         Level of measurement. Relevance labels 0-3 are ordinal.
     confidence
@@ -97,7 +97,7 @@ def krippendorff_alpha(ratings: Ratings, level: Level, confidence: float = 0.95)
 
 
 def why_undefined(ratings: Ratings, n_pairable_items: int, n_categories: int) -> str | None:
-    """Return why the chance-corrected statistics are undefined, or None if they are defined."""
+    """Return the reason why chance-corrected statistics are undefined, or None."""
     if ratings.n_values == 0:
         return NO_VALUES
     if ratings.n_raters < 2:
@@ -148,7 +148,7 @@ def gwet_ac(
     Parameters
     ----------
     ratings
-        Any number of raters and gaps.
+        Ratings by any number of raters; gaps are allowed.
     level : {"nominal", "ordinal", "interval"}
         Sets the weights of unequal pairs: none, by ranks, or by squared differences.
     confidence

@@ -48,7 +48,7 @@ class AnnotatorTest:
     rater
         The human.
     n_items
-        Items rated by this human, the judge and at least one other human.
+        Number of items rated by this human, the judge and at least one other human.
     judge_advantage, human_advantage
         Shares of items on which the judge and the human come at least as close as the other, 0 to
         1; ties count for both.
@@ -84,7 +84,7 @@ class AlternativeAnnotator:
     passed
         Whether `omega` is at least 0.5; None if undefined, with `reason`.
     omega
-        Winning rate: share of tested humans the judge beats, 0 to 1.
+        Winning rate: share of tested humans that the judge beats, 0 to 1.
     rho
         Mean advantage probability of the judge over the tested humans, 0 to 1. It does not
         depend on epsilon: use it to compare judges.
@@ -93,7 +93,7 @@ class AlternativeAnnotator:
     humans
         One entry for each human, including humans who were not tested.
     n_items
-        Items rated by the judge and at least two humans.
+        Number of items rated by the judge and at least two humans.
     n_clusters, p_passed, p_failed
         Smallest number of clusters of any tested human, and one-sided p values of the hypotheses
         that the judge comes close enough for fewer than half of the tested humans, and that it
@@ -147,7 +147,7 @@ def alternative_annotator_test(
     level
         False discovery rate of the Benjamini-Yekutieli correction.
     least_items
-        Humans with fewer items are not tested: the t test needs about 30.
+        Humans with fewer items are not tested, because the t test needs about 30.
     clusters
         Map of items to clusters, such as questions; by default, each item is its own cluster.
         `p_passed` and `p_failed` are computed over clusters and need `LEAST_CLUSTERS`; everything

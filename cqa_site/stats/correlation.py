@@ -1,4 +1,4 @@
-"""Correlations of two raters, optionally weighted, and their Bland-Altman limits."""
+"""Correlations between two raters, optionally weighted, and their Bland-Altman limits."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def weighted_correlations(
 def weighted_mid_ranks(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the mean rank (from 0) of each weighted value, in the shape of `weights`.
 
-    Equal values share the middle of the ranks they cover: ``weight below + own weight / 2``.
+    Equal values get the middle of the ranks that they cover: ``weight below + own weight / 2``.
     """
     rows = np.atleast_2d(values)
     order = np.argsort(rows, axis=1, kind="stable")
@@ -119,13 +119,13 @@ def _pair_sums(table: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _ratio(top: FloatArray, squared: FloatArray, defined: NDArray[np.bool_]) -> FloatArray:
-    """Return ``top / sqrt(squared)`` where defined, else NaN, clipped to -1 to 1."""
+    """Return ``top / sqrt(squared)`` clipped to -1 to 1; NaN if undefined."""
     nothing = np.full(len(top), np.nan)
     ratio = np.divide(top, np.sqrt(squared), out=nothing, where=defined)
     return np.asarray(np.clip(ratio, -1.0, 1.0))
 
 
-# Pairs of two raters' values, and their correlation.
+# Pairs of values from two raters, and their correlation.
 #
 # A correlation shows whether two raters order the answers alike, not whether they give the same
 # scores, so report it together with the bias (`bland_altman`).
@@ -160,7 +160,7 @@ class ValuePairs:
     def of(
         cls, x: Sequence[float], y: Sequence[float], clusters: Sequence[Hashable] | None
     ) -> ValuePairs:
-        """Keep the pairs with both values; without `clusters` each pair is its own cluster.
+        """Keep the pairs with both values; without `clusters`, each pair is its own cluster.
 
         Raises
         ------

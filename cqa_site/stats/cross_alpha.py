@@ -50,7 +50,7 @@ def cross_alpha(
     confidence: float = 0.95,
     clusters: Mapping[Hashable, Hashable] | None = None,
 ) -> Estimate:
-    """Compute alpha between a group of raters and one rater outside it.
+    """Compute alpha between a group of raters and one rater outside the group.
 
     To find out whether a judge agrees with people as much as people agree with each other, compare
     it with `krippendorff_alpha` of the group.
@@ -79,7 +79,7 @@ def cross_alpha(
 
     Notes
     -----
-    Krippendorff (2011), agreement between an observer and a group, with coincidences as in
+    Agreement between an observer and a group after Krippendorff (2011), with coincidences as in
     the canonical alpha. The interval leaves out one item, or cluster, with all its pairs.
     """
     check_level(level)
@@ -143,7 +143,7 @@ def alpha_interval(
 def alpha_difference(
     ratings: Ratings, other: pd.Series, level: Level, confidence: float = 0.95
 ) -> Estimate:
-    """Compute a group's alpha with another rater minus its own alpha, on the same items.
+    """Compute a group's alpha with another rater minus the alpha within the group.
 
     Comparing two separate intervals is not enough, because they are based on different items and
     neither is an interval of the difference.
@@ -219,7 +219,7 @@ def _difference(level: Level, both: list[FloatArray], scale: FloatArray) -> floa
 
 
 def _coincidences(counts: IntArray, own: IntArray) -> FloatArray:
-    """Return the coincidences of the group's values with the other rater's, over items."""
+    """Return the coincidences of the group's values with the other rater's values, over items."""
     met = np.zeros((counts.shape[1], counts.shape[1]))
     np.add.at(met.T, own, counts)
     return np.asarray(met + met.T, dtype=np.float64)
@@ -315,7 +315,7 @@ def shuffled_baseline(
     statistic
         Function of the two raters' sheets; returns NaN where undefined.
     a, b : shape (n_items, n_criteria) or (n_items,)
-        Row i of both belongs to item i. A sheet stays whole: only its item changes.
+        Row i of both belongs to item i. A sheet remains whole; only its item changes.
     n_repeats, seed
         Number of shuffles, drawn uniformly; seed of the generator.
 

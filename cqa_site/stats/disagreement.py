@@ -42,8 +42,7 @@ INTERVAL = "t over items, corrected for skewness"
 def percent_agreement(ratings: Ratings, confidence: float = 0.95) -> Estimate:
     """Compute the mean over items of the share of agreeing pairs, from 0 to 1.
 
-    Each item counts once however many ratings it has. The interval is the interval of a mean over
-    items.
+    Each item counts once, however many ratings it has. The interval is based on items.
 
     Undefined without ratings, with one rater, or if no item was rated twice. Unlike the
     chance-corrected statistics, it is defined if only one value was used.
@@ -98,7 +97,7 @@ def confusion(
         Ratings, or one rater's values as a Series indexed by item. If a side has several ratings
         of an item, every pair counts.
     categories
-        The scale in ascending order; by default the values used on either side.
+        The scale in ascending order; by default, the values used on either side.
 
     Returns
     -------
@@ -257,7 +256,7 @@ def majority(ratings: Ratings, tie: Tie = "higher") -> pd.DataFrame:
 def split_pattern(ratings: Ratings) -> pd.Series:
     """Describe the split of each item's votes, largest first, such as "3-0", "2-1", "1-1-1".
 
-    A unanimous item reads "3-0" (and a single vote "1-0"), whatever the value.
+    A unanimous item has the split "3-0" (a single vote "1-0"), whatever the value.
     """
     rows, kind = row_kinds(-np.sort(-ratings.counts(), axis=1))
     patterns = np.array([_pattern(row) for row in rows], dtype=object)

@@ -57,7 +57,7 @@ class AccuracyChart:
         return sums
 
     def run_length(self, accuracy: float) -> float:
-        """Return the mean number of answers before a signal, for a rater of this accuracy."""
+        """Return the mean number of answers before a signal for a rater with this accuracy."""
         moves = self._moves(accuracy)
         ones = np.ones(self.limit)
         return float(np.linalg.solve(np.eye(self.limit) - moves, ones)[0])
@@ -117,7 +117,7 @@ class AccuracyFall:
     signal
         Number of the answer at which the sum reached the limit, from 1.
     start
-        Number of the first answer since the sum was last 0: the estimated start of the fall.
+        Number of the first answer after the sum was last 0, the estimated start of the fall.
     """
 
     signal: int

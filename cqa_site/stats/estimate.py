@@ -70,11 +70,11 @@ class Estimate(Bounded):
     n_items
         Number of input items.
     n_pairable_items
-        Items that entered the statistic because they have two or more ratings.
+        Number of items that enter the statistic because they have two or more ratings.
     n_raters, n_values
-        Raters and ratings that entered the statistic.
+        Number of raters and of ratings that enter the statistic.
     n_dropped_items
-        Items left out for another reason, which `recipe` names.
+        Number of items left out for another reason, which `recipe` names.
     """
 
     statistic: str
@@ -182,7 +182,7 @@ def _reader(kind: Any) -> Reader:
 
 
 def _object(kind: Any) -> Reader:
-    """Return a reader of a dataclass; its type hints are resolved when it first reads."""
+    """Return a reader of a dataclass, which resolves the type hints when it first reads."""
     known = {field.name for field in fields(kind)}
     needed = {
         field.name

@@ -213,7 +213,7 @@ def median_estimate(values: FloatArray, recipe: str, *, unit: str) -> Estimate:
 # Source: Hall (1992), On the Removal of Skewness by Transformation, JRSS B 54, section 2.2.
 
 # Hall's cubic is nearly flat where skewness times t is far below 0, and would hardly ever reject
-# there; from this point on, a straight line replaces it.
+# there. From this point on, it continues as a straight line.
 MOST_TILT = 1.5
 
 

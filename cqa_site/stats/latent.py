@@ -25,11 +25,11 @@ class LatentLabels:
     Attributes
     ----------
     model : name of the model
-    labels : Series indexed by item; the most probable value, the higher one on a tie
+    labels : Series indexed by item; the most probable value, or the higher value on a tie
     posteriors : DataFrame, items × scale, rows sum to 1
     raters : DataFrame indexed by rater
-        n : ratings given
-        accuracy : expected share of them that equal the inferred label, in 0..1
+        n : number of ratings
+        accuracy : expected share of ratings that equal the inferred label, in 0..1
         and the columns that the model adds
     iterations : number of EM steps (of the best restart)
     converged : whether the log-likelihood settled before the limit of steps
@@ -84,7 +84,7 @@ class Votes:
 
     @property
     def cell(self) -> IntArray:
-        """Rater and label as one number, rater × k + label."""
+        """The rater and the label as one number, rater × k + label."""
         return self.rater * len(self.scale) + self.label
 
     def sum_by_item(self, rows: FloatArray) -> FloatArray:
@@ -177,7 +177,7 @@ def dawid_skene(
     Parameters
     ----------
     ratings
-        Any number of raters and gaps.
+        Ratings by any number of raters; gaps are allowed.
     categories
         The scale; by default the values used.
     smoothing
@@ -283,7 +283,7 @@ def mace(
     Parameters
     ----------
     ratings
-        Any number of raters and gaps.
+        Ratings by any number of raters; gaps are allowed.
     categories
         The scale; by default the values used.
     restarts, seed
@@ -359,7 +359,7 @@ def _likeliest_competence(
     votes: Votes, posteriors: FloatArray, old: _Parameters, smoothing: float
 ) -> _Parameters:
     known = old.competence[votes.rater]
-    # A rating that equals the label was known or guessed; any other was a guess.
+    # A rating that equals the label was known or guessed; any other rating was a guess.
     right = posteriors[votes.item, votes.label]
     knowing = right * known / (known + _habit_probability(votes, old))
     by_knowing = votes.sum_by_cell(knowing).sum(axis=1) + smoothing

@@ -97,7 +97,7 @@ def clustered_mean(
 def _per_cluster(
     clusters: Sequence[Hashable], sums: Sequence[float], counts: Sequence[int]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return sum and number of values per cluster, shape (n_clusters,), in order of appearance."""
+    """Return the sum and number of values by cluster (n_clusters,), in order of appearance."""
     places = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
     rows = np.array([places[cluster] for cluster in clusters], dtype=np.int64)
     totals = np.bincount(rows, weights=np.asarray(sums, dtype=float), minlength=len(places))
@@ -125,7 +125,7 @@ class PairDifference(BoundedMean):
     Attributes
     ----------
     first, second
-        Systems; `first` is not below `second` on the board.
+        The two systems; `first` is not below `second` on the board.
     mean, low, high
         Mean paired difference and its interval for this pair alone; None if undefined.
     p, p_holm
@@ -234,14 +234,14 @@ def smallest_detectable(
     sd
         Standard deviation of the paired differences, estimated from `n_questions` questions.
     n_questions, level, power
-        Settings of the two-sided test `mean_p`; for Holm over m pairs, the level is that of the
-        first step, level / m. The result is infinite if no p value from so few questions is below
-        the level.
+        Settings of the two-sided test `mean_p`; for Holm over m pairs, use the level of the first
+        step, level / m. The result is infinite if no p value from so few questions is below the
+        level.
 
     Notes
     -----
-    Averaged over random variation in the estimated sd, the sd of the new study and its skewness,
-    for normally distributed differences.
+    The power is averaged over random variation in the estimated sd, the sd of the new study and
+    its skewness, for normally distributed differences.
 
     >>> smallest_detectable(np.array([2.0]), 100).round(2)
     array([0.57])

@@ -32,7 +32,7 @@ def ranks_of(values: FloatArray) -> IntArray:
 # A leaderboard with its uncertainty: means, ranks with their ranges, groups, pairs.
 #
 # Intervals are for means over questions; rank ranges follow from the tests of all pairs, so no
-# range claims more than a test.
+# range claims more than a test shows.
 
 NO_SYSTEMS = "there are no systems to compare"
 TOO_FEW_QUESTIONS = "fewer than 3 questions have a score for every system, too few to compare"
@@ -92,8 +92,8 @@ def rank_systems(
     Returns
     -------
     Ranking
-        With fewer than 3 common questions or no systems, contains only counts and a reason; with
-        fewer questions than the rule "leader" requires, only means, ranks and p values.
+        With fewer than 3 common questions or no systems, it contains only counts and a reason;
+        with fewer questions than the rule "leader" requires, only means, ranks and p values.
 
     Raises
     ------
@@ -226,7 +226,7 @@ ALL_ALIKE = "both rank the systems in the same or the reverse order, so there is
 
 @dataclass(frozen=True, kw_only=True)
 class WithinAndAcross:
-    """Correlation of two raters across systems and within questions.
+    """Correlation between two raters across systems and within questions.
 
     Attributes
     ----------
@@ -271,12 +271,11 @@ def within_and_across(
     Notes
     -----
     These are the system level and the item level of Deutsch, Dror and Roth (2021), who show that
-    systems are a sample, as inputs are. Across systems, resampling draws the same few systems
-    again and again, so intervals cover too little; Fisher's z of the systems' means needs no
-    resampling. Its variance for ranks is that of Bonett and Wright (2000) and Fieller, Hartley and
-    Pearson (1957); Student's t instead of the normal quantile allows for systems that are not
-    normally distributed. A question needs `LEAST_SYSTEMS` systems and values that differ on both
-    sides.
+    systems, like inputs, are a sample. Across systems, resampling draws the same few systems again
+    and again, so intervals cover too little; Fisher's z of the systems' means needs no resampling.
+    Its variance for ranks is that of Bonett and Wright (2000) and Fieller, Hartley and Pearson
+    (1957); Student's t instead of the normal quantile allows for systems that are not normally
+    distributed. A question needs `LEAST_SYSTEMS` systems and values that differ on both sides.
 
     Raises
     ------

@@ -345,7 +345,7 @@ def _quadratic_left_out(
     With scores x, the sum of ``o[k, l] (x[k] - x[l])**2`` is ``2 (n x² - x' o x)``, so no
     n_kinds × n_categories² array is needed.
     """
-    # Without its only item nothing is left; the caller marks that case undefined.
+    # Without the only item, nothing is left; the caller marks this case as undefined.
     n = np.maximum(margins.sum(axis=1, keepdims=True), 1)
     ranks = mid_ranks(margins) / n
     scores = ranks - (margins * ranks).sum(axis=1, keepdims=True) / n

@@ -37,7 +37,7 @@ class Bounds(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictRule:
-    """The conditions data must meet before a verdict about them is printed.
+    """The conditions that data must meet before a verdict about them is printed.
 
     Attributes
     ----------
@@ -231,7 +231,8 @@ def corrected_level(level: float, m: int) -> float:
 def least_to_differ(n_pairs: int = 1) -> int:
     """Return the minimum number of common questions that can separate one of this many pairs.
 
-    No p value from n questions is below 2^(1 - n), and Holm requires less than LEVEL / n_pairs.
+    No p value from n questions is below 2^(1 - n), and Holm's first step requires less than LEVEL
+    / n_pairs.
 
     >>> [least_to_differ(n_pairs) for n_pairs in (1, 6, 45)]
     [10, 10, 11]
@@ -251,7 +252,7 @@ MOST_NEEDED = 100_000
 
 
 def pseudo_values(value: float, left_out: FloatArray) -> FloatArray:
-    """Return jackknife pseudo-values (Tukey 1958) from a statistic without each of n units."""
+    """Return jackknife pseudo-values (Tukey 1958) from the leave-one-out values of a statistic."""
     n = len(left_out)
     return np.asarray(n * value - (n - 1) * left_out)
 
@@ -300,9 +301,9 @@ def p_below(values: FloatArray, mark: float) -> float:
 
 
 def most_of(p: FloatArray, least: int) -> float:
-    """Return the p value of fewer than ``least`` hypotheses being false, a partial conjunction.
+    """Return the p value for fewer than ``least`` false hypotheses (a partial conjunction).
 
-    Benjamini and Heller (2008), Screening for partial conjunction hypotheses, after Bonferroni.
+    Benjamini and Heller (2008), Screening for partial conjunction hypotheses, with Bonferroni.
 
     >>> round(most_of(np.array([0.5, 0.01, 0.02]), 2), 4)
     0.04
@@ -316,7 +317,7 @@ def more_needed(n: int, p: float, units: int, level: float) -> int:
     Parameters
     ----------
     n
-        Number of answers, for example, in proportion to the units.
+        Number of observations, such as answers, proportional to the number of units.
     p, units
         One-sided p value, and the number of units.
     level

@@ -15,7 +15,7 @@ from django.db.transaction import TransactionManagementError
 
 # Queries that run for every label. Their SQL is compiled once per process.
 #
-# Django takes longer to write a query of many joins than the database takes to answer it.
+# Django takes longer to compile a query with many joins than the database takes to answer it.
 
 # Placeholder values for compiling the SQL, different from everything else in a query.
 _SAMPLES: dict[str, Callable[[int], Any]] = {
@@ -35,7 +35,7 @@ class _CompiledQuery:
 
 
 class PreparedQuery:
-    """A query with placeholders for values.
+    """A query that is compiled once, with placeholders for values.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ AT_ONCE = 500
 
 
 def _fields(row: models.Model, names: Sequence[str]) -> list[Any]:
-    """Return the columns of a table by their names."""
+    """Return the fields of a model by name."""
     known = {field.name: field for field in row._meta.concrete_fields}
     return [known[name] for name in names]
 

@@ -1,8 +1,8 @@
 """Log lines as JSON for machines or plain text for people, with fields from their context.
 
 A line never contains bodies, texts, labels, prompts, keys, headers, e-mail addresses, whole IP
-addresses or paths, because some links contain a secret in their path. This file does not need
-Django, because the web server's own process also uses it.
+addresses or paths (some links contain a secret in their path). This file does not need Django,
+because the web server's own process also uses it.
 """
 
 import json
@@ -107,7 +107,7 @@ PEOPLE_ASK = ("route", "job", "run", "call")
 
 
 def server_lines() -> logging.Formatter:
-    """Return the log formatter of the web server's own process, which reads no settings."""
+    """Return the log formatter for the web server's own process, which does not read settings."""
     is_production = os.environ.get("PRODUCTION", "").lower() in (
         "1",
         "true",

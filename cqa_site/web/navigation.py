@@ -59,14 +59,14 @@ class MenuEntry:
     place
         Entries with small numbers come first in the group.
     under
-        Beginnings, inside a study, of the addresses of other pages that belong to the entry.
+        Address prefixes, inside a study, of other pages that belong to the entry.
     waits
         Function that returns the number of pending items for people who run the study; called
         after the page has loaded.
     tour
         Purpose of the page, if the tour of a study stops at it.
     also
-        Other words that people may search for.
+        Other words by which people may search for the page.
     """
 
     group: str
@@ -191,7 +191,7 @@ def entry_at(here: str, among: Iterable[MenuEntry]) -> MenuEntry | None:
 
 
 def inside(address: str) -> str:
-    """Return the part of a page's address after the study."""
+    """Return the part of a page's address that follows the study."""
     return address.removeprefix(_begin()[: -len(f"{ANY_STUDY}/")])[len(f"{ANY_STUDY}/") :]
 
 

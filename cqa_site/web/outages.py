@@ -29,7 +29,7 @@ from django.views.defaults import server_error
 from cqa_site.web.pages import wants_json
 
 DEADLINE = 0.8
-# A query without a reply after this time is given up, and a new query is sent.
+# A query without a reply after this time is abandoned, and a new query is sent.
 GIVEN_UP = 10.0
 
 
@@ -58,7 +58,7 @@ class DatabaseProbe:
 
 
 class Pulse:
-    """A health check with one query at a time, so that none pile up while the database hangs."""
+    """A health check with one query at a time, so that queries do not pile up."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -100,7 +100,7 @@ def health(request: HttpRequest) -> JsonResponse:
 
 # Release of threads that wait for a PostgreSQL server that accepts connections but never replies.
 #
-# No driver guarantees a deadline for a reply, and TCP timeouts do not start while the other
+# No driver guarantees a deadline for a reply, and TCP timeouts do not expire while the other
 # machine's kernel acknowledges packets. If a request takes long, the health check's query is
 # therefore sent. If it gets no reply either, the sockets of all requests are shut down, and the
 # requests end as if the server were unreachable.

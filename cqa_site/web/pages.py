@@ -23,14 +23,14 @@ class NotThere(LookupError):
 
 
 class Middleware:
-    """Base class of middleware around every page."""
+    """Base class for middleware around every page."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
 
 class NotFound(Middleware):
-    """Middleware that returns 404 on pages; the API has `queries.problem`."""
+    """Middleware that returns 404 for pages; the API has `queries.problem`."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Pass the request on."""
@@ -52,7 +52,7 @@ class NoValues(SafeExceptionReporterFilter):
     """
 
     def is_active(self, request: HttpRequest | None) -> bool:
-        """Hide marked values even with DEBUG."""
+        """Hide marked values, even with DEBUG."""
         return True
 
     def get_traceback_frame_variables(
@@ -62,7 +62,7 @@ class NoValues(SafeExceptionReporterFilter):
         return none.items()
 
     def get_post_parameters(self, request: HttpRequest | None) -> dict[str, str]:
-        """Return the names of the sent fields, without their values."""
+        """Return the names of the submitted fields, without their values."""
         return dict.fromkeys(getattr(request, "POST", ()), self.cleansed_substitute)
 
 
@@ -101,7 +101,7 @@ class PrivateResponses(Middleware):
     """Middleware that keeps private pages out of caches and turns off browser features."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Add the headers; a view that set its own Cache-Control keeps it."""
+        """Add the headers, but keep a Cache-Control header set by the view."""
         response = self.get_response(request)
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
@@ -140,7 +140,7 @@ def as_file(content: str | bytes, *, name: str, content_type: str) -> HttpRespon
 
 
 def offer(form: BaseForm, **offered: Any) -> None:
-    """Set the choices of fields: rows, or pairs of a value and its label."""
+    """Set the choices of fields to rows, or to pairs of a value and its label."""
     for name, among in offered.items():
         match form.fields[name]:
             case ModelChoiceField() as field:

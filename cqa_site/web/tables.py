@@ -24,7 +24,7 @@ ESCAPES = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
-    # At the start of a row LaTeX would read brackets and stars as arguments of \\.
+    # At the start of a row, LaTeX would read brackets and stars as arguments of \\.
     "[": "{[}",
     "]": "{]}",
     "*": "{*}",
@@ -45,7 +45,7 @@ ESCAPES = {
     "’": "'",
     "…": r"\ldots{}",
 }
-# Fonts join two hyphens to a dash and two apostrophes to a quotation mark.
+# Fonts turn two hyphens into a dash and two apostrophes into a quotation mark.
 JOINED = {"-": "-{}", "'": "'{}"}
 _SPECIAL = re.compile("|".join(re.escape(char) for char in ESCAPES) + "|-(?=-)|'(?=')")
 _TABLE = ESCAPES | JOINED
@@ -83,7 +83,7 @@ def booktabs(
     Parameters
     ----------
     columns, rows
-        Headings, and cells in their order.
+        Column headings, and cells in the order of the columns.
     numeric
         For each column, whether it is aligned right.
     caption

@@ -58,7 +58,7 @@ MOST_DRAINED = 4 * 64 * 1024 * 1024
 
 
 def is_too_large(request: HttpRequest) -> bool:
-    """Return whether the body is too large; if so, read it so that the browser shows the reply."""
+    """Return whether the body is too large; if so, discard it, so that the reply is shown."""
     if int(request.META.get("CONTENT_LENGTH") or 0) <= settings.MAX_UPLOAD_BYTES + FORM_SLACK:
         return False
     left = MOST_DRAINED

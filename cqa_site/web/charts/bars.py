@@ -356,7 +356,7 @@ def _around(lines: Sequence[str], x: float, y: float, leading: float) -> list[di
 
 
 def _texts(cells: Rows, grid: ChartGrid, *, is_deep: bool) -> Layer:
-    """Return the texts in the dark cells or in the pale ones."""
+    """Return the texts in the dark or the pale cells."""
     words = [
         text
         for cell in cells

@@ -46,7 +46,7 @@ TICKS = {"wide": 6, "middle": 5, "narrow": 4}
 class RowPlacement:
     """The layout of rows: the ends of the axis, heights in pixels, and the wrapped names.
 
-    A row has slots above each other, one for each dot.
+    A row has one slot for each dot, one below the other.
     """
 
     width: int
@@ -225,7 +225,7 @@ def intervals(
 ) -> Spec:
     """Draw a dot with its interval (fields value, low, high) per ``y``, one line per series.
 
-    The value is at the right. ``marks`` are values that get a dashed line.
+    The value is on the right. ``marks`` are values that get a dashed line.
     """
     kinds, names = _kinds(rows, y), _kinds(rows, series)
     values = [row[part] for row in rows for part in ("value", "low", "high")]
@@ -295,14 +295,14 @@ def _kinds(rows: Rows, name: str) -> list[Any]:
     return list(dict.fromkeys(row[name] for row in rows))
 
 
-# Space between numbers and the brackets at the very right.
+# Space between the numbers and the brackets to their right.
 BRACKET = 12
 
 
 def ranked_dots(
     rows: Rows, *, title: str, size: str = "wide", domain: tuple[float, float] | None = None
 ) -> Spec:
-    """Draw a dot with its interval per row, in row order, with its number at the right.
+    """Draw a dot with its interval per row, in row order, with its number on the right.
 
     Parameters
     ----------

@@ -233,7 +233,7 @@ def edge(box: Box, point: Point) -> Point:
 
 
 def _near(point: Point, width: float) -> list[Box]:
-    """Return the boxes right, left, above, below, and at the corners."""
+    """Return the boxes to the right, to the left, above, below, and at the corners."""
     (x, y), half = point, width / 2
     sides = [(half + AWAY, 0.0), (-half - AWAY, 0.0), (0.0, -AWAY - 6.0), (0.0, AWAY + 6.0)]
     corners = [(side * (half + 5), up * 12.0) for side in (1, -1) for up in (-1, 1)]

@@ -74,7 +74,7 @@ class ProblemDocuments(Middleware):
 
 
 class ProblemSerializer(serializers.Serializer):
-    """One error: title and status always, detail as text, errors by field."""
+    """One error, with a title, a status, a detail and, if there are any, errors by field."""
 
     type = serializers.CharField(default="about:blank")
     title = serializers.CharField()
@@ -102,7 +102,7 @@ def invalid_on(field: str, *refusals: type[Exception]) -> Iterator[None]:
 
 
 def problem(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Render an API error; unexpected ones keep Django's bare 500 and its log line."""
+    """Render an API error; unexpected errors keep Django's plain 500 and its log line."""
     if is_away(error):
         log.warning("the database did not answer", exc_info=error)
         error = Busy()
@@ -208,14 +208,14 @@ MAX_PAGE = 1_000_000
 
 
 class Pages(PageNumberPagination):
-    """Pagination with 50 rows per page, at most 200; a page beyond the last one is a 404."""
+    """Pagination with 50 rows per page, at most 200; a page beyond the last one gets 404."""
 
     page_size = 50
     page_size_query_param = "page_size"
     max_page_size = 200
 
     def get_page_size(self, request: Request) -> int:
-        """Read ``page_size``; raises 400 unless it lies between 1 and 200."""
+        """Read ``page_size``; raises 400 unless it is between 1 and 200."""
         query_param = request.query_params.get("page_size")
         return (
             self.page_size

@@ -23,7 +23,7 @@ RENDERER = MarkdownIt("commonmark", {"html": False}).enable("table").disable("im
 
 @register.filter
 def markdown(text: str) -> SafeString:
-    """Render Markdown; HTML in it stays plain text, and only listed elements remain."""
+    """Render Markdown; HTML in the source becomes plain text, and only listed elements remain."""
     cleaned = nh3.clean(
         RENDERER.render(text),
         tags=TAGS,

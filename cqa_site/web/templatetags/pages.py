@@ -180,13 +180,13 @@ def study_menu(context: dict[str, Any]) -> list[VisibleGroup]:
 
 @register.filter
 def others_hold_this_page(groups: list[VisibleGroup]) -> bool:
-    """Whether the current page is in a group that the study's question does not need."""
+    """Return whether the current page is in a group that the study's question does not need."""
     return any(group.is_current and not group.is_needed for group in groups)
 
 
 @register.simple_tag(takes_context=True)
 def help_address(context: dict[str, Any], groups: list[VisibleGroup]) -> str:
-    """Return the address of the documentation about the current page."""
+    """Return the address of the documentation for the current page."""
     membership = getattr(context["request"], "membership", None)
     if membership is not None and not groups:
         return reverse("help_page", args=["annotator-guide"])
@@ -230,7 +230,7 @@ def crumb(
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """Show an icon beside text of the same meaning, hidden from screen readers."""
+    """Show an icon next to text of the same meaning, hidden from screen readers."""
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>',
         static("img/icons.svg"),

@@ -1,4 +1,4 @@
-"""Check the invariants of labelling, editing, scoring, the ledger and snapshots."""
+"""Check the invariants of labelling, editing, scoring, recorded calls and snapshots."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from cqa_site.web.housekeeping import find_violations
 
 
 class Command(BaseCommand):
-    help = "Check slots, votes, sheets, snapshots and the ledger of calls; exit 1 on a fault."
+    help = "Check slots, votes, sheets, snapshots and recorded calls; exit with 1 on errors."
 
     def handle(self, *args: Any, **options: Any) -> None:
         violations = list(find_violations())
