@@ -17,7 +17,7 @@ from cqa_site.people.models import Study
 from cqa_site.runs.forms.plan import RunPlanForm, differing
 from cqa_site.web.pages import offer
 
-# A short reason and a verdict; models that think aloud need more.
+# Enough for a short reason and a verdict; reasoning models need more.
 MOST_TOKENS = 200
 
 

@@ -8,17 +8,17 @@ from cqa_site.judging.embedding import PACKAGED_MODEL
 
 
 class FaithfulnessSettings(models.Model):
-    """Settings of a study's faithfulness figures; a study without a row has the default."""
+    """Settings of a study's faithfulness figures; a study without a row uses the defaults."""
 
     study = models.OneToOneField("people.Study", models.CASCADE, related_name="faithfulness")
-    # The sentence-embedding model by name; empty makes no similarity.
+    # Name of the sentence-embedding model; if empty, no similarities are computed.
     embedding = models.CharField(max_length=120, blank=True, default=PACKAGED_MODEL)
 
 
 class FaithfulnessFigures(models.Model):
-    """Figures of one text, valid until the text, its arguments, labels or the recipe change.
+    """Figures of one text, valid until the text, its arguments, labels or the recipe changes.
 
-    The text is an answer as a system wrote it, or an expert's revision of it.
+    The text is an answer as written by a system, or an expert's revision of it.
     """
 
     class Mode(models.TextChoices):
@@ -32,10 +32,10 @@ class FaithfulnessFigures(models.Model):
         "annotation.Revision", models.CASCADE, null=True, related_name="figures", db_index=False
     )
     mode = models.CharField(max_length=5, choices=Mode)
-    # Of everything the figures were made from; another key means they are stale.
+    # Key of everything the figures were computed from; if it differs, they are stale.
     key = models.CharField(max_length=64)
-    # See methods/faithfulness.py; the columns below say the same of the whole text, so that the
-    # database can sort and count.
+    # See methods/faithfulness.py. The columns below repeat the values of the whole text, so that
+    # the database can sort and count them.
     values = models.JSONField(default=dict)
     segments = models.PositiveIntegerField(default=0)
     jaccard_text = models.FloatField(null=True)
@@ -45,17 +45,17 @@ class FaithfulnessFigures(models.Model):
     precision = models.FloatField(null=True)
     recall = models.FloatField(null=True)
     f1 = models.FloatField(null=True)
-    # In sound mode: [start and end of a segment, number it cites] for numbers of the list.
+    # In sound mode: [start and end of a segment, cited number], for numbers in the list.
     citations = models.JSONField(default=list)
     out_of_range = models.PositiveIntegerField(default=0)
     malformed = models.PositiveIntegerField(default=0)
-    # Empty until vectors were there; the sentence-embedding model by name.
+    # Name of the sentence-embedding model; empty until similarities have been computed.
     embedding = models.CharField(max_length=120, blank=True)
     at = models.DateTimeField(auto_now=True)
 
     class Meta:
         constraints = [
-            # A missing answer or revision equals no other: each holds for rows that have one.
+            # NULLs are never equal, so each constraint only affects rows with a value.
             models.UniqueConstraint(fields=["answer", "mode"], name="figures_once_per_answer"),
             models.UniqueConstraint(fields=["revision", "mode"], name="figures_once_per_revision"),
             models.CheckConstraint(
@@ -67,10 +67,10 @@ class FaithfulnessFigures(models.Model):
 
 
 class EditedText(models.Model):
-    """A text that people made from a machine answer, with that answer.
+    """A text by people, with the machine answer it is based on.
 
-    Of an expert's task the newest revision; of an imported gold text the machine answer to the
-    same question from which it is the fewest words away.
+    For a task, the text is the expert's newest revision. An imported gold text is paired with the
+    machine answer to the same question that differs from it by the fewest words.
     """
 
     before = models.ForeignKey("annotation.Answer", models.CASCADE, related_name="edited_texts")
@@ -80,13 +80,13 @@ class EditedText(models.Model):
     gold = models.OneToOneField(
         "annotation.Answer", models.CASCADE, null=True, related_name="edited_text"
     )
-    # Of both texts, their arguments and the recipe; another key means it is stale.
+    # Key of both texts, their arguments and the recipe; if it differs, the row is stale.
     key = models.CharField(max_length=64)
-    # Words to put in, take out or replace.
+    # Number of words to insert, delete or replace.
     edit_distance = models.PositiveIntegerField()
     words_before = models.PositiveIntegerField()
     words_after = models.PositiveIntegerField()
-    # {code of a check: passed, or null where it cannot be judged}
+    # {code of a check: whether it passed, or null if it cannot be judged}
     checks_before = models.JSONField(default=dict)
     checks_after = models.JSONField(default=dict)
     at = models.DateTimeField(auto_now=True)
@@ -109,7 +109,7 @@ class CoherenceVerdict(models.Model):
     """
 
     run = models.ForeignKey("runs.Run", models.CASCADE, related_name="coherence_verdicts")
-    # One request asks about one citation, so a verdict is known by its call.
+    # One request is about one citation, so its call identifies a verdict.
     call = models.OneToOneField("runs.Call", models.CASCADE, related_name="coherence_verdict")
     answer = models.ForeignKey(
         "annotation.Answer", models.CASCADE, related_name="coherence_verdicts"
@@ -117,7 +117,7 @@ class CoherenceVerdict(models.Model):
     revision = models.ForeignKey(
         "annotation.Revision", models.CASCADE, null=True, related_name="coherence_verdicts"
     )
-    # Where the citing segment stands in the text, and the number it cites there.
+    # Position of the citing segment in the text, and the cited number.
     start = models.PositiveIntegerField()
     end = models.PositiveIntegerField()
     number = models.PositiveSmallIntegerField()
@@ -125,7 +125,7 @@ class CoherenceVerdict(models.Model):
     is_coherent = models.BooleanField(null=True)
     reason = models.CharField(max_length=40, blank=True)
     rationale = models.TextField(blank=True)
-    # Fence of the attempt whose reply this is.
+    # Fence of the attempt that returned the reply.
     fence = models.BigIntegerField(default=0)
     at = models.DateTimeField(auto_now=True)
 

@@ -1,4 +1,4 @@
-"""REST API of runs and launches in which a model writes answers."""
+"""REST API for runs and launches in which models write answers."""
 
 import uuid
 from collections.abc import Iterable
@@ -43,13 +43,13 @@ class QuestionOfCall(serializers.Serializer):
 
 
 class SystemOfRun(serializers.Serializer):
-    """System and condition of a run's answers."""
+    """The system and the condition of a run's answers."""
 
     system = public_id("generation.system", allow_null=True, default=None)
 
 
 class LeftOutOfRun(serializers.Serializer):
-    """Arguments and questions left out of a run."""
+    """The arguments and questions left out of a run."""
 
     left_out = serializers.DictField(
         source="generation.left_out",
@@ -61,7 +61,7 @@ class LeftOutOfRun(serializers.Serializer):
 
 
 class AnswerTextSerializer(serializers.Serializer):
-    """One answer with its length in words and the object that it chooses."""
+    """One answer with its length in words and the object it chooses."""
 
     answer = public_id("answer")
     number = serializers.IntegerField(source="answer.choice")
@@ -80,10 +80,10 @@ class PairSerializer(serializers.Serializer):
 
 
 class AnswersComparisonSerializer(DataSerializer):
-    """Two runs over their common questions.
+    """Two runs compared on their common questions.
 
-    ``decided`` counts questions for which most answers of either run choose an object,
-    ``changed`` those of them for which it is not the same object.
+    ``decided`` counts the questions for which, in both runs, most answers choose one object;
+    ``changed`` counts those for which the two objects differ.
     """
 
     shows = AnswersComparison
@@ -91,7 +91,7 @@ class AnswersComparisonSerializer(DataSerializer):
 
 
 class LaunchedRunSerializer(serializers.Serializer):
-    """One run of a launch, under its condition."""
+    """One run of a launch, with its condition."""
 
     id = serializers.UUIDField(source="run.public_id")
     number = serializers.IntegerField(source="run.number")
@@ -101,10 +101,10 @@ class LaunchedRunSerializer(serializers.Serializer):
 
 
 class LaunchSerializer(ReadSerializer):
-    """Runs that were started together; ``folded`` combinations duplicate others.
+    """Runs that were started together; ``folded`` counts duplicate combinations.
 
-    ``joined`` are numbers of runs that were already in progress; ``refused`` names combinations
-    without requests.
+    ``joined`` lists the numbers of runs that were already in progress, and ``refused`` the
+    combinations without requests.
     """
 
     cap_micro = serializers.IntegerField(source="budget.cap_micro", allow_null=True)
@@ -124,7 +124,7 @@ class LaunchSerializer(ReadSerializer):
 
 
 class LaunchEstimateSerializer(EstimateSerializer):
-    """Estimate for all runs together; ``empty`` ones have no requests."""
+    """Estimate for all runs together; ``empty`` is the number of runs without requests."""
 
     runs = serializers.IntegerField()
     folded = serializers.IntegerField()
@@ -132,7 +132,7 @@ class LaunchEstimateSerializer(EstimateSerializer):
 
 
 class AnswersRunInput(PlanInput):
-    """A model that answers questions; argument filters apply if the scenario shows arguments."""
+    """A run in which a model answers questions; filters apply to scenarios with arguments."""
 
     form = GenerationForm
     most_chosen = 1_000
@@ -140,7 +140,7 @@ class AnswersRunInput(PlanInput):
 
 
 class LaunchInput(AnswersRunInput):
-    """Lists whose combinations each become a run; the cap applies to all runs together."""
+    """Lists of settings, with one run for each combination; the cap covers all runs together."""
 
     form = MatrixForm
     left_out = (*PlanInput.left_out, "endpoint", "prompt")
@@ -154,7 +154,7 @@ class LaunchInput(AnswersRunInput):
 
 
 class LaunchChangeInput(Input):
-    """Joint spending cap of all runs, and a move for all of them; both optional."""
+    """The joint spending cap and a move for all runs; both are optional."""
 
     cap_micro = serializers.IntegerField(
         min_value=0, max_value=LARGEST_CAP, allow_null=True, required=False
@@ -168,7 +168,7 @@ def _answers(study: Study, actor: User, data: Given) -> RunPlanForm:
 
 
 def matrix_form(study: Study, actor: User, data: Given) -> MatrixForm:
-    """Return the page's launch form, filled in with its defaults."""
+    """Return the launch form of the page, with defaults filled in."""
     offered = {name: field.initial for name, field in MatrixForm.base_fields.items()}
     rows: dict[str, tuple[Any, Any]] = {
         "endpoint": (study.endpoints, data.pop("endpoints")),
@@ -195,19 +195,19 @@ ANSWERS_EXTENSION = ApiExtension(
 
 
 class RunComparisonViews(StudyViews):
-    """Two runs side by side."""
+    """Comparison of two runs."""
 
     queryset = Run.objects.none()
 
     def rows(self) -> QuerySet:
-        """Return runs of any kind; each comparison selects its own kind."""
+        """Return runs of any kind; each comparison selects the kind it needs."""
         return self.study.runs.select_related("prompt", "relevance__label_round")
 
     @extend_schema(responses=RunComparisonSerializer)
     def compare(
         self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
     ) -> Response:
-        """Compare this run with another one over the same round."""
+        """Compare this run with another run on the same round."""
         judges = self.get_queryset().filter(kind="relevance")
         run = get_object_or_404(judges, public_id=public_id)
         others = judges.filter(relevance__label_round=run.relevance.label_round)
@@ -243,7 +243,7 @@ class LaunchViews(StudyViews):
 
     @extend_schema(request=LaunchInput, responses={201: LAUNCH})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Start one run per combination; return the same launch if it is in progress."""
+        """Start one run per combination, or return the same launch if it is in progress."""
         matrix = self._form().matrix
         with conflict_on(RunRefused):
             launch = actions.start_launch(study=self.study, actor=request.user, matrix=matrix)
@@ -284,7 +284,7 @@ class LaunchViews(StudyViews):
         return self.shown(self.get_queryset().get(public_id=public_id), status)
 
     def _form(self) -> MatrixForm:
-        """The page's form, so that both know the same rules; raises 400."""
+        """Return the page's form, so that the API follows the same rules; raises 400."""
         data = self.read(LaunchInput)
         form = matrix_form(self.study, self.request.user, data)
         require_valid(form)

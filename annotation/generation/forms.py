@@ -1,4 +1,4 @@
-"""Forms for a run in which a model writes answers, and for a launch of several runs."""
+"""Forms for a single run in which a model writes answers, and for a launch of several."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -140,11 +140,11 @@ class GenerationForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """Selected questions, and arguments if the scenario shows any."""
+        """Selected questions, and the filters of arguments if the scenario shows them."""
         return self.target_for(self.cleaned_data["prompt"], self.cleaned_data)
 
     def target_for(self, prompt: PromptVersion, probe: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the target under a prompt with these filters and this wording."""
+        """Return the target for a prompt, with these filters and wording options."""
         data = {**self.cleaned_data, **probe}
         chosen = data["comparisons"] if data["questions"] == "comparisons" else ()
         filters = {name: data[name] for name in ("relevance", "favoured", "most_arguments")}
@@ -168,7 +168,7 @@ WORDINGS: dict[str, dict[str, bool]] = {
 
 
 class MatrixForm(GenerationForm):
-    """Form for several runs, with multiple choices wherever a condition or system can differ."""
+    """Form for several runs, with multiple choices for the parts of conditions and systems."""
 
     uses_aspect = uses_wording = None
 
@@ -213,13 +213,14 @@ class MatrixForm(GenerationForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         prompt, endpoint = self.fields["prompt"], self.fields["endpoint"]
-        # Arguments about something else than the questions ask would show nothing.
+        # Only arguments about a comparison with questions can be shown.
         has_arguments = Argument.objects.filter(
             comparison__study=self.study, comparison__questions__isnull=False
         ).exists()
         prompt.label = _("Scenarios")
         prompt.help_text = _("1 and 3 need no arguments; 2 and 4 use the study's arguments.")
-        # One of each to begin with, as where only one can be chosen; one that has what it shows.
+        # Preselect one scenario and one endpoint, as in the form for a single run; without
+        # arguments, a scenario that shows none.
         for field, has_all in ((prompt, has_arguments), (endpoint, True)):
             if isinstance(field, forms.ModelChoiceField) and field.queryset is not None:
                 rows = field.queryset
@@ -249,7 +250,7 @@ class MatrixForm(GenerationForm):
 
     @property
     def matrix(self) -> Matrix:
-        """Runs selected by the choices; equivalent combinations are merged."""
+        """Runs for all selected combinations; equivalent combinations are merged."""
         plans = []
         for endpoint, prompt, relevance, favoured, wording in product(
             *self._axes(self.cleaned_data)

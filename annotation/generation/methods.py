@@ -1,14 +1,13 @@
-"""The object that a sentence favours, if its wording leaves no doubt."""
+"""The object that a sentence clearly favours."""
 
 import re
 from collections.abc import Iterator, Sequence
 
 from annotation.corpus.methods.sentences import WORD_LISTS, split_sentence
 
-# English words by which a comparative sentence takes a side, for `favoured_object`.
-#
-# Written from grammar and common sense, not from labels; a word that praises one thing and blames
-# another is in none of the lists.
+# English words with which a comparative sentence takes sides, for `favoured_object`
+# The lists are based on grammar and common sense, not on labels. They contain no word that can be
+# praise for one thing and blame for another.
 
 
 def _words(text: str) -> frozenset[str]:
@@ -49,30 +48,28 @@ WIN = _words(
 BEATEN = _words("beaten outperformed outclassed outshone surpassed trumped trounced")
 TAKES_TO = _words("superior inferior preferable")
 NEGATION = WORD_LISTS["negation"] | _words("hardly barely nowhere ain't")
-# A sentence that begins so asks, with or without its mark.
+# A sentence that begins with one of these is a question, even without a question mark.
 ASKING = _words("is are was were do does did can could will would should has have had")
 UNSURE = WORD_LISTS["condition"] | _words("want wants wanted stop")
-# To do one of these faster is a loss, and to do it more slowly may be a gain.
+# Doing one of these faster is a disadvantage, and doing it more slowly may be an advantage.
 DECLINE = _words(
     "age ages break breaks collapse crash crashes decay decays decline declines degrade degrades "
     "deteriorate deteriorates die dies dying fade fades fail fails failing lose loses losing lost "
     "rot rots rust rusts spoil spoils tire tires wear wears"
 )
 PACE = _words("faster quicker slower")
-# What may stand between a comma and the comparing word that goes on with its subject.
+# Words allowed between a comma and a comparative that continues the subject's clause.
 BETWEEN = WORD_LISTS["degree"] | WORD_LISTS["being"] | _words("and or also more less times x")
-# An object after one of these is a circumstance, not what is compared.
+# An object after one of these is a circumstance, not the compared thing.
 CIRCUMSTANCE = _words("on in with for at from by to over under unlike than versus vs against")
 STOPS = frozenset(",;:.!?()[]–—") | _words("but while whereas although though because")
 
-# Which of its two objects a comparative sentence speaks for, where its wording leaves no doubt.
-#
-# The paper probes how far a model's answer follows one-sided arguments (relevance paper, section
-# 5.3) and does not say how it told the sides apart. This is a rule of our own, made to be right
-# where it decides and to stay silent elsewhere: a probe needs clean sides, not every sentence.
-#
-# A row is one sentence with its two objects. The rule looks for claims that tie both objects
-# together, one clause at a time:
+# The object that a comparative sentence favours, if its wording leaves no doubt
+# The relevance paper (section 5.3) tests how far a model's answer follows one-sided arguments, but
+# does not describe how it determined their sides. This rule is our own. It favours precision over
+# coverage, because a probe needs clear sides but not every sentence.
+# A row is one sentence with its two objects. The rule searches each clause for claims about both
+# objects:
 #
 # - ``X … faster … than Y``: a comparing word, then "than" at most `REACH` words later; X stands
 # before the comparing word in the same clause, or between it and "than"; Y stands at most
@@ -80,20 +77,18 @@ STOPS = frozenset(",;:.!?()[]–—") | _words("but while whereas although thoug
 # - ``prefer X to Y``, with "over" and "than" as well, and other verbs of choice.
 # - ``X beats Y``, ``X is beaten by Y`` and other verbs of winning and losing.
 # - ``X is not as good as Y``.
-#
-# The comparing word says whether it is a gain or a loss. Words that can be either decide nothing:
-# "bigger", "longer", or "harder", which praises a knife and not an exam. So do negated claims
-# ("not better than" is not "worse than"), questions, sentences with a condition or a wish, and
-# claims that contradict each other.
-#
-# On the released arguments (1,696 different sentences of 112 pairs) the rule decides 39 %, and of
-# the sentences labelled 3 it decides 44 %. Of 110 decided ones drawn at random, 104 were right as
-# the writer of this rule reads them; the others named an object only as part of another thing.
+# The comparative determines whether the claim is positive or negative. Words that can be either
+# decide nothing: "bigger", "longer", or "harder", which praises a knife but not an exam. Negated
+# claims ("not better than" is not "worse than"), questions, sentences with a condition or a wish,
+# and contradictory claims decide nothing either.
+# The rule decides 39 % of the released arguments (1,696 different sentences about 112 pairs), and
+# 44 % of the sentences labelled 3. Of 110 decided sentences drawn at random, 104 were right in the
+# judgement of the rule's author; the others named an object only as part of another thing.
 
-# Words between the parts of a claim; more, and it is likely about something else.
+# Maximum number of words between the parts of a claim; beyond it, they are rarely related.
 REACH = 5
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+(?:[.,]\d+)*|[^\w\s]")
-# Objects as tokens; no word or mark of a sentence is the same.
+# Objects as tokens, which differ from every word and punctuation mark of a sentence.
 FIRST, SECOND = "<1>", "<2>"
 OBJECTS = (FIRST, SECOND)
 
@@ -106,12 +101,12 @@ def favoured_object(text: str, object1: str, object2: str) -> int | None:
     text : str
         One sentence.
     object1, object2 : str
-        Names in the order of the comparison, found as `split_sentence` finds them.
+        Names in the order of the comparison; `split_sentence` finds them in the text.
 
     Returns
     -------
     int or None
-        1 or 2; None where it favours neither, or the rule cannot tell.
+        1 or 2; None if the sentence favours neither, or the rule cannot tell.
 
     Examples
     --------
@@ -133,7 +128,7 @@ def favoured_object(text: str, object1: str, object2: str) -> int | None:
 
 
 def _tokens(text: str, object1: str, object2: str) -> list[str]:
-    """Return lower-case words and marks; an object is one token."""
+    """Return lower-case words and punctuation marks; each object is a single token."""
     tokens: list[str] = []
     for part in split_sentence(text, object1, object2):
         if part.mark is not None:
@@ -144,7 +139,7 @@ def _tokens(text: str, object1: str, object2: str) -> list[str]:
 
 
 def _claims(tokens: Sequence[str]) -> Iterator[int | None]:
-    """Yield the favoured object per claim; None for a negated claim, which voids the sentence."""
+    """Yield the favoured object per claim; None for a negated claim, which rules out the rest."""
     for place, word in enumerate(tokens):
         if word in ("than", "to") or _is_misspelt_than(tokens, place):
             yield from _by_degree(tokens, place)
@@ -162,7 +157,7 @@ def _is_misspelt_than(tokens: Sequence[str], place: int) -> bool:
 
 
 def _by_degree(tokens: Sequence[str], than: int) -> Iterator[int | None]:
-    """Yield favoured objects for ``X is faster than Y``, ``X is superior to Y``."""
+    """Yield favoured objects for ``X is faster than Y`` and ``X is superior to Y``."""
     comparing_word = _comparing_word(tokens, than)
     if comparing_word is None:
         return
@@ -178,7 +173,7 @@ def _by_degree(tokens: Sequence[str], than: int) -> Iterator[int | None]:
 
 
 def _comparing_word(tokens: Sequence[str], than: int) -> tuple[int, int] | None:
-    """Return the start of the comparative before "than", and 1, −1, or 0 if it may be either."""
+    """Return the start of the comparative before "than", and 1, −1, or 0 if it is ambiguous."""
     if tokens[than - 1] in ("rather", "other"):
         return None
     for place in range(than - 1, max(-1, than - 2 - REACH), -1):
@@ -198,7 +193,7 @@ def _comparing_word(tokens: Sequence[str], than: int) -> tuple[int, int] | None:
 
 
 def _value(words: Sequence[str]) -> int:
-    """Return 1 if an adjective, alone or after one adverb, is positive, −1 if negative, else 0."""
+    """Return 1 if the adjective, alone or after an adverb, is positive, −1 if negative, else 0."""
     for word in words:
         if word in GOOD or word in BAD:
             return 1 if word in GOOD else -1
@@ -206,7 +201,7 @@ def _value(words: Sequence[str]) -> int:
 
 
 def _object_after(tokens: Sequence[str], place: int) -> str | None:
-    """Return the first object in the same clause, at most `REACH` words on."""
+    """Return the first object in the same clause, at most `REACH` words later."""
     for word in tokens[place + 1 : place + 2 + REACH]:
         if word in OBJECTS:
             return word
@@ -216,14 +211,14 @@ def _object_after(tokens: Sequence[str], place: int) -> str | None:
 
 
 def _object_between(tokens: Sequence[str], start: int, end: int) -> str | None:
-    """Return the object after the comparative: "works better with X than with Y"."""
+    """Return the object after the comparative, as in "works better with X than with Y"."""
     return next((word for word in tokens[start + 1 : end] if word in OBJECTS), None)
 
 
 def _subject_before(tokens: Sequence[str], place: int) -> str | None:
-    """Return the nearest preceding object of the clause, unless it is only a circumstance.
+    """Return the nearest preceding object in the clause, unless it is only a circumstance.
 
-    A comma ends the clause, but for one right before the word: "X is quick, much faster".
+    A comma ends the clause, except directly before the comparative: "X is quick, much faster".
     """
     at = place - 1
     while at >= 0 and tokens[at] in BETWEEN:
@@ -255,7 +250,7 @@ def _by_choice(tokens: Sequence[str], verb: int) -> Iterator[int | None]:
 
 
 def _by_contest(tokens: Sequence[str], verb: int) -> Iterator[int | None]:
-    """Yield favoured objects for ``X beats Y``, ``X is beaten by Y``."""
+    """Yield favoured objects for ``X beats Y`` and ``X is beaten by Y``."""
     is_passive = tokens[verb + 1 : verb + 2] == ["by"] and tokens[verb] in BEATEN
     if not is_passive and tokens[verb] not in WIN:
         return
@@ -269,7 +264,7 @@ def _by_contest(tokens: Sequence[str], verb: int) -> Iterator[int | None]:
 
 
 def _by_likeness(tokens: Sequence[str], place: int) -> Iterator[int | None]:
-    """Yield the favoured object of ``X is not as good as Y``; neither without "not"."""
+    """Yield the favoured object of ``X is not as good as Y``; nothing without "not"."""
     ends = [at for at in range(place + 2, min(len(tokens), place + 4)) if tokens[at] == "as"]
     if not ends or not _is_negated(tokens, place):
         return
@@ -280,7 +275,7 @@ def _by_likeness(tokens: Sequence[str], place: int) -> Iterator[int | None]:
 
 
 def _is_negated(tokens: Sequence[str], place: int) -> bool:
-    """Whether a negation precedes in the same clause."""
+    """Whether a negation precedes the position in the same clause."""
     for at in range(place - 1, -1, -1):
         if tokens[at] in STOPS:
             return False

@@ -1,4 +1,4 @@
-"""Runs in which a language model writes answers, alone or as a launch."""
+"""Runs in which a language model writes answers, started singly or as a launch."""
 
 import uuid
 
@@ -15,11 +15,11 @@ class GenerationLaunch(models.Model):
     )
     number = models.PositiveIntegerField()
     name = models.CharField(_("name"), max_length=200, blank=True)
-    # Of everything its runs ask; the same launch under way is not started twice.
+    # Hash of all requests; a launch that is already in progress is not started twice.
     sha256 = models.CharField(max_length=64, editable=False)
-    # How many combinations were chosen, which say the same, and which could not be asked.
+    # Combinations: duplicates, runs already in progress, and refused combinations.
     recipe = models.JSONField(default=dict)
-    # What all of its runs spend together.
+    # Joint budget of all its runs.
     budget = models.OneToOneField("runs.Budget", models.PROTECT, related_name="launch")
     created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -39,14 +39,14 @@ class GenerationRun(models.Model):
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="generation")
     system = models.ForeignKey("annotation.System", models.PROTECT, related_name="generation_runs")
-    # What its answers are written under; the system alone does not say it.
+    # Condition of its answers, which does not follow from the system.
     condition = models.ForeignKey(
         "annotation.Condition", models.PROTECT, related_name="generation_runs"
     )
     launch = models.ForeignKey(
         GenerationLaunch, models.PROTECT, null=True, related_name="generations"
     )
-    # Reason → how many arguments, or questions; see actions/argument_drawing.py.
+    # Number of arguments or questions by reason; see actions/prompts.py.
     left_out = models.JSONField(default=dict)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Lengths and choices of a run's answers, two runs compared, and subjects of calls."""
+"""Lengths and choices of a run's answers, comparison of two runs, and subjects of calls."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from cqa_site.people.models import Study
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call, Run
 
-# Finding the choice takes about 2 ms a text, and a page waits for it.
+# Finding the choice takes about 2 ms per text, while the page waits.
 MOST_READ = 500
 FIRST, SECOND, NEITHER, UNCLEAR, NONE = "object1", "object2", "neither", "unclear", "none"
 CHOICES: dict[str, Promise] = {
@@ -39,7 +39,7 @@ LEFT_OUT: dict[str, Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerChoice:
-    """One answer with its length in words and its chosen object (`CHOICES`)."""
+    """One answer with its length in words and its choice (see `CHOICES`)."""
 
     answer: Answer
     words: int
@@ -48,7 +48,7 @@ class AnswerChoice:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Lengths and choices of a run's answers, computed from the first `read` of `answers`."""
+    """Lengths and choices in a run, based on the first `read` of its `answers`."""
 
     answers: int
     read: int
@@ -70,10 +70,10 @@ class AnswerPair:
 
 @dataclass(frozen=True, slots=True)
 class AnswersComparison:
-    """Comparison of two runs over their common questions.
+    """Comparison of two runs on their common questions.
 
-    `decided` are questions for which most answers of either run choose an object; for `changed`
-    of them it is not the same object.
+    `decided` counts the questions for which, in both runs, most answers choose one object;
+    `changed` counts those for which the two objects differ.
     """
 
     pairs: list[AnswerPair]
@@ -84,13 +84,13 @@ class AnswersComparison:
 
 
 def read_answers(run: Run) -> list[AnswerChoice]:
-    """Return the first answers of a run, by question and choice, with length and chosen object."""
+    """Return the first answers of a run by question and choice, with lengths and choices."""
     answers = run.answers.select_related("question__comparison").order_by("question", "choice")
     return [say(answer) for answer in answers[:MOST_READ]]
 
 
 def say(answer: Answer) -> AnswerChoice:
-    """Return length and choice of an answer; its question's comparison must be loaded."""
+    """Return the length and choice of an answer; its question's comparison must be loaded."""
     pair = answer.question.comparison
     match = find_choice(answer.text, pair.object1, pair.object2)
     if match is None:
@@ -101,7 +101,7 @@ def say(answer: Answer) -> AnswerChoice:
 
 
 def spread_of(run: Run, choices: Sequence[AnswerChoice]) -> Spread:
-    """Return lengths and choices; ``choices`` is the result of `read_answers`."""
+    """Return the lengths and choices; ``choices`` is the result of `read_answers`."""
     words = [choice.words for choice in choices]
     counted = Counter(choice.choice for choice in choices)
     return Spread(

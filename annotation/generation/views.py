@@ -1,4 +1,4 @@
-"""Pages of runs in which a model writes answers, and of launches of several runs."""
+"""Pages for runs in which a model writes answers, and for launches of several runs."""
 
 import uuid
 from dataclasses import replace
@@ -75,7 +75,7 @@ PAGES = RunListPages(
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 def generation_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Choose questions, conditions and systems, and start the run."""
+    """Show the form for questions, conditions and systems, and start the run."""
     form = MatrixForm(
         request.POST or None, study=study, actor=request.user, initial=_initial(request, study)
     )
@@ -115,7 +115,7 @@ def runs_of(study: Study):
 
 
 def look(study: Study, form: MatrixForm) -> dict[str, Any]:
-    """Return the total cost estimate of all runs, and what their argument filters leave out."""
+    """Return the total estimate of all runs, and the arguments that their filters leave out."""
     matrix = form.matrix
     estimate = estimate_matrix(study, matrix)
     context = {
@@ -140,7 +140,7 @@ def look(study: Study, form: MatrixForm) -> dict[str, Any]:
 
 
 def start_matrix(request: StudyRequest, study: Study, form: MatrixForm) -> HttpResponse:
-    """Start one run, or several as a launch with a page of its own; raises RunRefused."""
+    """Start one run, or several as a launch with its own page; raises RunRefused."""
     matrix = form.matrix
     if len(matrix.plans) == 1:
         (plan,) = matrix.plans
@@ -154,12 +154,12 @@ def start_matrix(request: StudyRequest, study: Study, form: MatrixForm) -> HttpR
 
 
 def in_words(left_out: dict[str, int]) -> list[tuple[str, int]]:
-    """Return the numbers left out, by reason in words."""
+    """Return the numbers left out, with the reasons in words."""
     return [(str(LEFT_OUT[name]), count) for name, count in left_out.items()]
 
 
 def figures_of(compared: AnswersComparison) -> list[tuple[str, Any, Any]]:
-    """Return title and both runs' values, row by row."""
+    """Return rows of a title and both runs' values."""
     pair = (compared.first, compared.second)
     base, other = pair
     rows: list[tuple[str, Any, Any]] = [
@@ -176,7 +176,7 @@ def figures_of(compared: AnswersComparison) -> list[tuple[str, Any, Any]]:
 
 
 def _initial(request: StudyRequest, study: Study) -> dict[str, Any]:
-    """Return initial values from the link of a comparison or question."""
+    """Return initial values from the link on a comparison or question page."""
     try:
         wanted = uuid.UUID(request.GET.get("comparison", ""))
     except ValueError:
@@ -200,7 +200,7 @@ generation_urls = [
 
 @study_page(*RESEARCHERS, only="GET")
 def generation_launch(request: StudyRequest, study: Study, launch_id: uuid.UUID) -> HttpResponse:
-    """List the runs of a launch with their state."""
+    """List the runs of a launch with their states."""
     launch = _launch(study, launch_id)
     return render(request, "annotation/generation/launch.html", _context(study, launch))
 
@@ -209,7 +209,7 @@ def generation_launch(request: StudyRequest, study: Study, launch_id: uuid.UUID)
 def generation_launch_progress(
     request: StudyRequest, study: Study, launch_id: uuid.UUID
 ) -> HttpResponse:
-    """Return the fragment that the page polls during a run."""
+    """Return the fragment that the page polls while runs are in progress."""
     context = _context(study, _launch(study, launch_id))
     return render(request, "annotation/generation/_launch.html", context)
 

@@ -1,4 +1,4 @@
-"""REST API of judges, trained judges, their labels and label comparisons."""
+"""REST API for judges, trained judges, their labels and label comparisons."""
 
 import uuid
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ from cqa_site.web.rest.queries import Conflict, TrueFalseFilter, invalid_on, ref
 
 
 class JudgeLabelSerializer(SentenceSerializer):
-    """One argument with the judge's label, or the reason why it is missing."""
+    """One argument with the judge's label or the reason that it is missing."""
 
     call = public_id("call", allow_null=True, default=None)
 
@@ -55,7 +55,7 @@ class JudgeLabelSerializer(SentenceSerializer):
 
 
 class ArgumentsOfCall(serializers.Serializer):
-    """The arguments that a request judges."""
+    """The arguments in a request."""
 
     arguments = serializers.ListField(child=serializers.UUIDField(), read_only=True, default=list)
 
@@ -67,7 +67,7 @@ class LabelsOfCall(serializers.Serializer):
 
 
 class ReplacementSerializer(serializers.Serializer):
-    """Shares of majority labels with the judge in the place of one vote."""
+    """Majority labels, as shares, if the judge replaced one vote."""
 
     n_items = serializers.IntegerField()
     changed = FigureSerializer()
@@ -78,7 +78,7 @@ class ReplacementSerializer(serializers.Serializer):
 
 
 class JudgeSerializer(serializers.Serializer):
-    """One judge; ``kind`` is model, classifier or imported; its labels are never votes."""
+    """One judge, whose labels are never votes; ``kind`` is model, classifier or imported."""
 
     key = serializers.CharField()
     name = serializers.CharField()
@@ -123,7 +123,7 @@ class TrainedJudgeSerializer(ReadSerializer):
 
 
 class ModelCardSerializer(TrainedJudgeSerializer):
-    """One version with its whole model card."""
+    """One version with its full model card."""
 
     card = serializers.SerializerMethodField()
 
@@ -132,7 +132,7 @@ class ModelCardSerializer(TrainedJudgeSerializer):
         fields = [*TrainedJudgeSerializer.Meta.fields, "card"]
 
     def get_card(self, version: TrainedJudge) -> dict:
-        """Data counts, recipe, library versions and figures."""
+        """Return data counts, recipe, library versions and figures."""
         return model_card(version)
 
 
@@ -154,14 +154,14 @@ class DifferingSerializer(serializers.Serializer):
 
 
 class RunComparisonSerializer(DataSerializer):
-    """How far two runs agree; rows of the confusion are the first run's labels."""
+    """Agreement of two runs; the rows of the confusion are the first run's labels."""
 
     shows = RunAgreement
     differing = DifferingSerializer(many=True, help_text="At most 20, the furthest apart first.")
 
 
 class ComparableSerializer(serializers.Serializer):
-    """A rater whose labels can be compared."""
+    """A rater available for comparison."""
 
     key = serializers.CharField()
     name = serializers.CharField()
@@ -183,7 +183,7 @@ class LabelSetSerializer(serializers.Serializer):
 
 
 class LabelComparisonSerializer(serializers.Serializer):
-    """Label sets of a round compared with one rater, and the other choices."""
+    """Label sets of a round compared with one rater, and the other available raters."""
 
     name = serializers.CharField()
     choices = ComparableSerializer(many=True)
@@ -191,7 +191,7 @@ class LabelComparisonSerializer(serializers.Serializer):
 
 
 class RunInput(PlanInput):
-    """A judge over the sentences of a round."""
+    """A run in which a judge labels the sentences of a round."""
 
     form = RunForm
     kind = serializers.ChoiceField(["relevance"], default="relevance")
@@ -199,7 +199,7 @@ class RunInput(PlanInput):
 
 
 class TrainingInput(Input):
-    """The round whose final labels to train on; by default the round itself."""
+    """The round whose final labels are used for training; by default the round itself."""
 
     source = serializers.UUIDField(required=False)
 
@@ -224,7 +224,7 @@ RELEVANCE_START = Start(RunInput, _relevance)
 
 
 class JudgeLabelViews(RunPartViews):
-    """The labels of a run."""
+    """Labels in a run."""
 
     serializer_class = JudgeLabelSerializer
     filterset_class = JudgeLabelFilter
@@ -266,25 +266,25 @@ class JudgeViews(LabelRoundViews):
     serializer_class = JudgeSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List judges, highest ordinal alpha with the final labels first."""
+        """List judges by ordinal alpha with the final labels, highest first."""
         figures = figures_of(self.label_round, JudgeSelection(), state_of(self.label_round))
         return self.listed(figures.judges)
 
     @extend_schema(parameters=CHOICE, responses=OpenApiTypes.OBJECT)
     def figures(self, request: Request, **kwargs: Any) -> Response:
-        """Return every figure of the Judges page: people, judges, confusion, labels, hardest."""
+        """Return all figures of the Judges page: people, judges, confusion, labels, hardest."""
         refuse_undeclared(request, CHOICE)
         choice = JudgeSelection.from_query(request.query_params)
         return Response(to_json(figures_of(self.label_round, choice, state_of(self.label_round))))
 
 
 class TrainedJudgeViews(LabelRoundViews):
-    """The versions of the judge trained on final labels."""
+    """Versions of the judge trained on final labels."""
 
     serializer_class = TrainedJudgeSerializer
 
     def rows(self) -> QuerySet:
-        """Return the versions, newest first, without the models themselves."""
+        """Return the versions, newest first, without the model files."""
         versions = self.label_round.trained_judges.select_related("label_round", "rater")
         return versions.defer("model")
 
@@ -296,7 +296,7 @@ class TrainedJudgeViews(LabelRoundViews):
 
     @extend_schema(request=TrainingInput, responses={202: JobSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Train the next version in the background; one training at a time."""
+        """Train the next version in the background; a round runs one training at a time."""
         wanted = self.read(TrainingInput).get("source", self.label_round.public_id)
         label_rounds = label_rounds_of(self.study).select_related("guideline")
         source = label_rounds.filter(public_id=wanted).first()
@@ -311,7 +311,7 @@ class TrainedJudgeViews(LabelRoundViews):
 
     @extend_schema(request=NothingInput, responses=JobSerializer)
     def cancel(self, request: Request, **kwargs: Any) -> Response:
-        """Stop the waiting or running training; nothing of it is stored."""
+        """Stop the pending or running training; it stores nothing."""
         self.read(NothingInput)
         if not actions.cancel_training(label_round=self.label_round, actor=request.user):
             raise Conflict("No training is waiting or running.")
@@ -331,9 +331,10 @@ class LabelComparisonViews(LabelRoundViews):
         responses=LabelComparisonSerializer,
     )
     def compare(self, request: Request, **kwargs: Any) -> Response:
-        """Compare every label set, source by source, with any rater of the study.
+        """Compare every label set with any rater of the study.
 
-        Without ``with``, only the available keys. A person's key is ``rater-<round>:<rater>``.
+        Without ``with``, return only the available keys. A person's key is
+        ``rater-<round>:<rater>``.
         """
         from annotation.judges.reports.label_compare import choices, compare_sets, said_by
 

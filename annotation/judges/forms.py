@@ -1,4 +1,4 @@
-"""Forms to start a relevance judge's run, and to train a judge."""
+"""Forms for starting a relevance judge's run and for training a judge."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.web.pages import offer
 
 LARGEST_BATCH = 100
-# Tokens of one entry of a batch: a number, a label and a reason of at most 300 characters.
+# Tokens per entry of a batch: a number, a label and a reason of at most 300 characters.
 TIGHT_TOKENS, AMPLE_TOKENS = 60, 100
 
 
@@ -46,7 +46,7 @@ class RunForm(RunPlanForm):
 
     @property
     def tokens_wanted(self) -> int | None:
-        """Sufficient token limit for a whole batch if the chosen one is tight; else None."""
+        """Token limit that suffices for a whole batch if the chosen limit does not; else None."""
         data = self.cleaned_data
         if data["prompt"].kind != BATCH or not data["max_tokens"]:
             return None
@@ -55,7 +55,7 @@ class RunForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """Selected sentences of the round, and its scale."""
+        """Selected sentences of the round, with its scale."""
         data = self.cleaned_data
         return target_of(
             self.label_round,
@@ -66,7 +66,7 @@ class RunForm(RunPlanForm):
 
 
 class TrainingForm(forms.Form):
-    """Form for the source of labels: the round, or another with the same scale."""
+    """Form for the source of labels: the round, or another round with the same scale."""
 
     source = forms.ModelChoiceField(
         label=_("Final labels from"),

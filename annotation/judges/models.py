@@ -1,7 +1,7 @@
-"""Labels by machines: language models in runs, and classifiers trained here.
+"""Labels by machines: language models in runs and classifiers trained here.
 
-They are separate from people's votes: a machine's label is never counted as a vote, and nothing of
-it reaches an annotator.
+They are separate from people's votes. A machine's label never counts as a vote, and annotators
+never see it.
 """
 
 import uuid
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class RelevanceRun(models.Model):
-    """The round that a run judges, and its rater in statistics."""
+    """The round that a run judges, and the rater that represents it in statistics."""
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="relevance")
     label_round = models.ForeignKey(
@@ -25,7 +25,7 @@ class RelevanceRun(models.Model):
 
 
 class TrainedJudge(models.Model):
-    """One version of a classifier trained on a round's final labels, or of its cold start."""
+    """One version of a classifier trained on a round's final labels, or a cold start."""
 
     class Kind(models.TextChoices):
         TRAINED = "trained", _("Trained on final labels")
@@ -38,7 +38,7 @@ class TrainedJudge(models.Model):
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="trained_judges")
     number = models.PositiveIntegerField()
     kind = models.CharField(max_length=7, choices=Kind, default=Kind.TRAINED)
-    # See annotation/judges/methods/storage.py; no pickle.
+    # Not a pickle; see annotation/judges/methods/storage.py.
     model = models.BinaryField(default=bytes)
     sha256 = models.CharField(max_length=64, blank=True)
     recipe = models.JSONField(default=dict)
@@ -59,7 +59,7 @@ class TrainedJudge(models.Model):
 
 
 class JudgeLabel(models.Model):
-    """One machine's label of one argument, or the reason that there is no label."""
+    """One machine's label for one argument, or the reason that the label is missing."""
 
     label_round = models.ForeignKey(
         "annotation.LabelRound", models.CASCADE, related_name="judge_labels", db_index=False
@@ -78,11 +78,11 @@ class JudgeLabel(models.Model):
     label = models.PositiveSmallIntegerField(null=True)
     reason = models.CharField(max_length=40, blank=True)
     rationale = models.TextField(blank=True)
-    # Fence of the attempt whose reply this is.
+    # Fence of the attempt that returned the reply.
     fence = models.BigIntegerField(default=0)
-    # One probability per level of the scale, from classifiers.
+    # One probability per level of the scale, for classifiers only.
     probabilities = models.JSONField(null=True)
-    # Predicted by a model that saw no argument of the same pair of objects.
+    # Whether the model was trained without arguments about the same pair of objects.
     is_out_of_fold = models.BooleanField(default=False)
     at = models.DateTimeField(auto_now=True)
 

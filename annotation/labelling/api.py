@@ -1,4 +1,4 @@
-"""REST API of guidelines, labelling rounds and their items."""
+"""REST API for guidelines, label rounds and their items."""
 
 import uuid
 from typing import Any
@@ -22,7 +22,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on, invalid_on
 
 
 class SentenceSerializer(serializers.ModelSerializer):
-    """A row about one argument: its id and sentence."""
+    """A row about one argument, with its id and sentence."""
 
     argument = public_id("argument")
     object1 = serializers.CharField(source="argument.comparison.object1", read_only=True)
@@ -34,7 +34,7 @@ class SentenceSerializer(serializers.ModelSerializer):
 
 
 class LabelRoundSerializer(RoundSerializer):
-    """One label round with all its settings: ``done`` of ``wanted`` votes are in."""
+    """One label round with all settings; ``done`` of ``wanted`` votes have been submitted."""
 
     form = LabelRoundForm
 
@@ -61,7 +61,7 @@ class LabelItemSerializer(SentenceSerializer):
 
 
 class LevelSerializer(serializers.Serializer):
-    """One label of the scale."""
+    """One level of the label scale."""
 
     value = serializers.IntegerField(min_value=0, max_value=9)
     name = serializers.CharField(max_length=60)
@@ -91,10 +91,10 @@ class GuidelineInput(Input):
 
 
 class LabelRoundInput(FormInput):
-    """Settings of a draft; omitted fields keep their default, or their value on a change."""
+    """Settings of a draft; omitted fields have the default, or keep their value on a change."""
 
     form = LabelRoundForm
-    # Without one, the study's newest.
+    # By default the study's newest guideline.
     guideline = serializers.UUIDField(required=False)
 
 
@@ -149,16 +149,16 @@ ROUNDS = round_views(
 
 
 class LabelRoundViews(ROUNDS.part):  # type: ignore[name-defined]
-    """Addresses below ``label-rounds/<label_round_id>/``."""
+    """Views below ``label-rounds/<label_round_id>/``."""
 
     @property
     def label_round(self) -> LabelRound:
-        """Return the round of the address."""
+        """Return the round in the URL."""
         return self.round
 
 
 class GuidelineViews(StudyViews):
-    """The versions of the guideline."""
+    """Versions of the guideline."""
 
     serializer_class = GuidelineSerializer
 
@@ -176,13 +176,13 @@ class GuidelineViews(StudyViews):
 
 
 class ItemViews(LabelRoundViews):
-    """The items of a round, control items included."""
+    """Items of a round, including control items."""
 
     serializer_class = LabelItemSerializer
     filterset_class = ItemFilter
 
     def rows(self) -> QuerySet:
-        """List items in the order in which they were added."""
+        """List items in the order they were added."""
         return self.label_round.items.select_related("argument__comparison").order_by("pk")
 
     @extend_schema(request=ItemsInput, responses={201: AddedSerializer})
@@ -202,7 +202,7 @@ class ItemViews(LabelRoundViews):
 
     @extend_schema(request=ControlInput, responses=LabelItemSerializer)
     def control(self, request: Request, **kwargs: Any) -> Response:
-        """Make an item of a draft a control item with a known label, or an ordinary one."""
+        """Make an item of a draft a control item with a known label, or an ordinary item."""
         data = self.read(ControlInput)
         item = self._item(data["item_id"])
         with conflict_on(RoundNotReady):
@@ -231,7 +231,7 @@ class ItemViews(LabelRoundViews):
 
 
 def keys_of(ids: list[uuid.UUID], rows: QuerySet) -> dict[uuid.UUID, int]:
-    """Return the keys of rows with these public ids, in batches that every database accepts."""
+    """Return the keys of rows with these public ids, using batches that every database accepts."""
     keys: dict[uuid.UUID, int] = {}
     for start in range(0, len(ids), 500):
         piece = rows.filter(public_id__in=ids[start : start + 500])

@@ -37,7 +37,7 @@ from cqa_site.web.pages import offer
 
 ROWS_OF_LEVELS = 10
 MOST_CONTROLS = 1_000
-# Smaller falls would take hundreds of control items to find. Half a thousandth for rounding.
+# Detecting smaller falls would take hundreds of control items. Minus 0.0005 for rounding.
 LEAST_FALL = 0.0495
 WHICH = [
     (EVERY, lazy("All arguments in the study")),
@@ -47,14 +47,14 @@ WHICH = [
 
 
 def agreed_on(study: Study, guideline: Guideline | None) -> list[tuple[int, int]]:
-    """Return arguments with labels on which people agreed, by the guideline's scale."""
+    """Return arguments with labels that people agreed on, by the guideline's scale."""
     if guideline is None or LABELS.agreed is None:
         return []
     return LABELS.agreed(study, guideline.values)
 
 
 def proposed_controls(arguments: int, known: int) -> dict[str, int]:
-    """Return one control item per block of default size, limited to known labels; else none."""
+    """Return the default plan: one control item per block, as far as there are known labels."""
     block = LabelRoundForm.base_fields["block_size"].initial
     controls = min(known, math.ceil(arguments / block))
     return {"known": controls, "controls_per_block": 1 if controls else 0}
@@ -90,7 +90,7 @@ class LabelRoundForm(RoundPlanForm):
             ),
         ),
     )
-    # The guideline instructs, and no item comes again.
+    # The guideline serves as the instructions, and no item is repeated.
     instructions = repeat_share = None
 
     guideline = forms.ModelChoiceField(
@@ -179,7 +179,7 @@ class LabelRoundForm(RoundPlanForm):
     lease_minutes = forms.IntegerField(
         label=lazy("Reservation time in minutes"),
         min_value=1,
-        # A page in view renews its items long before.
+        # A visible page renews its items long before that.
         max_value=240,
         initial=LabelRound.USUAL["lease_minutes"],
         help_text=lazy(
@@ -213,12 +213,12 @@ class LabelRoundForm(RoundPlanForm):
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:
-        """Return the defaults: newest guideline, no control items, as none are marked yet."""
+        """Return the defaults: newest guideline, and no control items until some are marked."""
         newest = study.guidelines.first()
         return {"guideline": newest and newest.public_id, "controls_per_block": 0}
 
     def clean(self) -> dict[str, Any]:
-        """Reserve room for ordinary items in each block."""
+        """Require room for ordinary items in each block."""
         data = super().clean() or {}
         if data.get("controls_per_block", 0) >= data.get("block_size", 2):
             self.add_error("controls_per_block", _("A block needs at least one ordinary item."))
@@ -238,7 +238,7 @@ class LabelRoundForm(RoundPlanForm):
         return LabelPlan(**{field.name: data[field.name] for field in dataclass_fields(LabelPlan)})
 
     def measure(self) -> Extent:
-        """Return the size: ordinary items with their votes, and the control items they bring."""
+        """Return the size: ordinary items with their votes, plus their blocks' control items."""
         plan = self.plan()
         ordinary, controls = self.items()
         blocks = math.ceil(ordinary / max(1, plan.block_size - plan.controls_per_block))
@@ -252,14 +252,14 @@ class LabelRoundForm(RoundPlanForm):
         )
 
     def items(self) -> tuple[int, int]:
-        """Return the numbers of ordinary and control items of the draft."""
+        """Return the numbers of ordinary and control items in the draft."""
         items = Item.objects.filter(round=self.round)
         controls = items.filter(control_label__isnull=False).count()
         return items.count() - controls, controls
 
 
 class NewLabelRoundForm(LabelRoundForm):
-    """Form for a round with its initial items; API requests and drafts list them one by one."""
+    """Form for a round and its initial items; API requests and drafts list the items singly."""
 
     groups: ClassVar[Groups] = (
         (lazy("Arguments to label"), (("which", "sample"), ("known",))),
@@ -288,11 +288,11 @@ class NewLabelRoundForm(LabelRoundForm):
 
     @cached_property
     def agreed(self) -> list[tuple[int, int]]:
-        """Arguments with a known label, because people agreed."""
+        """Arguments with a label that people agreed on."""
         return agreed_on(self.study, self.cleaned_data.get("guideline"))
 
     def clean(self) -> dict[str, Any]:
-        """Allow at most as many control items as agreed labels."""
+        """Allow at most as many control items as there are agreed labels."""
         data = super().clean()
         if data.get("known", 0) > len(self.agreed):
             sentence = _(
@@ -303,7 +303,7 @@ class NewLabelRoundForm(LabelRoundForm):
 
     @cached_property
     def trained(self) -> int:
-        """Number of agreed labels to train with, of those that the control items leave."""
+        """Number of agreed labels for training, from those not used for control items."""
         data = self.cleaned_data
         if data["onboarding"] is not None:
             wanted = exercises_wanted(data["onboarding"])
@@ -327,7 +327,7 @@ class NewLabelRoundForm(LabelRoundForm):
         """Return the numbers of ordinary and control items to draw."""
         controls, sample = self.cleaned_data["known"], self.cleaned_data["sample"]
         arguments = arguments_of(self.study, self.cleaned_data["which"])
-        # Those drawn as control items or for the training are not taken a second time.
+        # Arguments drawn as control items or for training are not used again.
         drawn = controls + self.trained
         both = arguments.filter(pk__in=[pk for pk, _label in self.agreed]) if drawn else None
         ordinary = arguments.count() - min(drawn, both.count() if both is not None else 0)
@@ -360,7 +360,7 @@ class PickForm(forms.Form):
 
 
 class ControlForm(forms.Form):
-    """Form for the known label of one item, or none."""
+    """Form for the known label of an item; empty if it has none."""
 
     label = forms.TypedChoiceField(
         label=lazy("Known label"), required=False, coerce=int, empty_value=None
@@ -372,7 +372,7 @@ class ControlForm(forms.Form):
 
 
 class GuidelineForm(forms.ModelForm):
-    """Form for text and label scale; saving always creates a new version."""
+    """Form for the text and label scale; saving always creates a new version."""
 
     class Meta:
         model = Guideline
@@ -382,7 +382,7 @@ class GuidelineForm(forms.ModelForm):
     def __init__(self, *args, levels: list[dict] | None = None, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.level_rows = self._rows(levels or [])
-        # Behind them further labels are folded.
+        # Fields for more labels are collapsed.
         self.filled = sum(any(row.values()) for row in self.level_rows)
 
     def _rows(self, levels: list[dict]) -> list[dict]:
@@ -396,7 +396,7 @@ class GuidelineForm(forms.ModelForm):
         return {name: self.data.get(f"level-{index}-{name}", "").strip() for name in names}
 
     def clean(self) -> dict:
-        """Read the rows of the scale and check that they form one."""
+        """Read the rows of the scale, and check that they form a valid scale."""
         data = super().clean() or {}
         filled = [row for row in self.level_rows if any(row.values())]
         try:
@@ -411,7 +411,7 @@ class GuidelineForm(forms.ModelForm):
 
 
 class AnswerForm(forms.Form):
-    """One answer: a label, or a reason to skip; scripts and plain forms send the same fields."""
+    """Form for a label or a reason to skip, with the same fields from scripts and plain forms."""
 
     item = forms.UUIDField()
     client_key = forms.CharField(max_length=64)
@@ -420,7 +420,7 @@ class AnswerForm(forms.Form):
     comment = forms.CharField(max_length=1_000, required=False)
     flag = forms.BooleanField(required=False)
     active_ms = forms.IntegerField(required=False)
-    # The page has items to go on with, so the reply need not bring any.
+    # The page still has items, so the response does not need to include any.
     has_enough = forms.BooleanField(required=False)
     known = forms.CharField(max_length=64, required=False)
 

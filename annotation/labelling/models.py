@@ -30,7 +30,7 @@ def check_levels(levels: list[dict]) -> None:
 
 
 class Guideline(models.Model):
-    """One version of the instructions and the label scale; frozen after a round opened."""
+    """One version of the instructions and the label scale; frozen when a round opens."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="guidelines")
@@ -64,10 +64,10 @@ class Guideline(models.Model):
 
 
 class LabelRound(Round):
-    """One round of labelling, run here or imported."""
+    """One label round, run here or imported."""
 
     kind_name = "label"
-    # What a new one begins with where rounds of other kinds begin with something else.
+    # Defaults that differ from those of other kinds of rounds.
     USUAL: ClassVar[dict[str, int]] = {"lease_minutes": 10, "seed": 20240402}
 
     class Origin(models.TextChoices):
@@ -82,7 +82,7 @@ class LabelRound(Round):
         EXCLUDE = "exclude", _("Exclude the annotator's labels (reversible)")
 
     class OnFall(models.TextChoices):
-        """Action when an annotator's control accuracy falls while they work."""
+        """Action when an annotator's control accuracy falls during the work."""
 
         WARN = "warn", _("Show a warning to researchers")
         RECHECK = "recheck", _("Ask the person to repeat the steps")
@@ -112,7 +112,7 @@ class LabelRound(Round):
     low_accuracy = models.CharField(
         _("action below the minimum"), max_length=8, choices=LowAccuracy, default=LowAccuracy.WARN
     )
-    # The fall that the chart of every annotator's control answers is tuned to find.
+    # The drop in accuracy that the control charts of annotators are tuned to detect.
     usual_accuracy = models.FloatField(_("usual control accuracy"), default=0.92)
     fallen_accuracy = models.FloatField(_("control accuracy after a fall"), default=0.78)
     on_fall = models.CharField(
@@ -124,12 +124,12 @@ class LabelRound(Round):
         validators=[MinValueValidator(0.001), MaxValueValidator(1)],
     )
     expected_seconds = models.PositiveSmallIntegerField(_("expected seconds per item"), default=20)
-    # Decides the order of slots when the round opens; nothing an annotator gets shows it.
+    # Determines the order of slots when the round opens; annotators cannot see it.
     orders_by_uncertainty = models.BooleanField(
         _("start with items the trained judge is least sure of"), default=False
     )
     aggregator = models.CharField(max_length=12, choices=Aggregator, default=Aggregator.MAJORITY)
-    # Labels of these rounds overrule the majority (expert batches beside a crowd).
+    # Labels from these rounds overrule the majority (such as expert batches for a crowd round).
     overridden_by = models.ManyToManyField("self", symmetrical=False, blank=True)
 
     class Meta:
@@ -155,12 +155,12 @@ class LabelRound(Round):
 
 
 def label_rounds_of(study: Study) -> QuerySet[LabelRound]:
-    """Return a study's label rounds, newest first, each with its study."""
+    """Return a study's label rounds, newest first, with ``study`` loaded."""
     return LabelRound.objects.filter(study=study).select_related("study")
 
 
 class GuidelineUse(models.Model):
-    """Start of a guideline version's use, for a round with corrected wording."""
+    """Time from which a round with corrected wording used a guideline version."""
 
     label_round = models.ForeignKey(LabelRound, models.CASCADE, related_name="guideline_uses")
     guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="+")
@@ -173,8 +173,8 @@ class GuidelineUse(models.Model):
 class Item(models.Model):
     """One argument in a round; an item with a control label is a control item.
 
-    Released data serves the same sentence under several task ids, so several items may refer to
-    one argument; final labels pool them.
+    Released data contains some sentences under several task ids, so several items may refer to one
+    argument. Final labels pool their votes.
     """
 
     round = models.ForeignKey(LabelRound, models.CASCADE, related_name="items")
@@ -183,10 +183,10 @@ class Item(models.Model):
     rank = models.PositiveIntegerField(default=0)
     control_label = models.PositiveSmallIntegerField(null=True)
     imported_control_label = models.PositiveSmallIntegerField(null=True, editable=False)
-    # Served no more; what was said about it counts nowhere.
+    # No longer served; its labels are left out everywhere.
     is_retired = models.BooleanField(_("retired"), default=False)
 
-    # Of ordinary items that are asked about.
+    # Filter for ordinary items that are still served.
     ORDINARY = Q(control_label__isnull=True, is_retired=False)
 
     class Meta:
@@ -207,15 +207,15 @@ class Item(models.Model):
 
     @property
     def is_control(self) -> bool:
-        """Whether the item has a known label to check against; never shown to annotators."""
+        """Whether the item has a known label, which is never shown to annotators."""
         return self.control_label is not None
 
 
 class Slot(models.Model):
     """One requested vote on an ordinary item; created when the round opens.
 
-    The number of counted votes cannot exceed the number of slots, because a
-    counted vote holds exactly one (see Assignment).
+    The number of counted votes cannot exceed the number of slots, because each counted vote has
+    exactly one slot (see Assignment).
     """
 
     class State(models.TextChoices):
@@ -246,7 +246,7 @@ class Slot(models.Model):
 
 
 class Exclusion(models.Model):
-    """Joint exclusion of all raters below a control accuracy; undone ones are kept."""
+    """Joint exclusion of all raters below a control accuracy; kept after being undone."""
 
     class Rule(models.TextChoices):
         ACCURACY = "accuracy", _("The accuracy itself (the paper's rule)")
@@ -257,7 +257,7 @@ class Exclusion(models.Model):
     below = models.FloatField(validators=[MinValueValidator(0), MaxValueValidator(1)])
     rule = models.CharField(max_length=8, choices=Rule, default=Rule.ACCURACY)
     reason = models.CharField(max_length=300)
-    # Whom it left out and nobody has decided about since.
+    # Raters excluded by this action, without a later decision.
     places = models.ManyToManyField("rounds.Place", related_name="exclusions")
     made_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField(auto_now_add=True)
@@ -268,10 +268,10 @@ class Exclusion(models.Model):
 
 
 class Assignment(models.Model):
-    """One item served to one rater, with the answer: label, skip or none yet.
+    """One item served to one rater, with the answer, if any: a label or a skip.
 
-    A counted vote of a live round holds a slot; a late one whose slot went
-    to somebody else is kept as an extra (``is_extra``), never refused.
+    In a live round, a counted vote has a slot. A late vote whose slot was reassigned is not
+    rejected but kept as an extra (``is_extra``).
     """
 
     class State(models.TextChoices):
@@ -307,7 +307,7 @@ class Assignment(models.Model):
     served_at = models.DateTimeField(null=True)
     shown_at = models.DateTimeField(null=True)
     answered_at = models.DateTimeField(null=True)
-    # Claimed by the browser (visible and in use), bounded by the server.
+    # As reported by the browser (visible and in use), limited by the server.
     active_ms = models.PositiveIntegerField(null=True)
 
     class Meta:
@@ -337,7 +337,7 @@ class Assignment(models.Model):
 
 
 class VoteEvent(models.Model):
-    """One event of an assignment; rows are only added, so changes remain visible."""
+    """One event of an assignment; rows are only added, so changes stay visible."""
 
     class Kind(models.TextChoices):
         ANSWER = "answer", _("Labelled")

@@ -1,4 +1,4 @@
-"""Findings from votes on items, and invariants of labelling; each finding is one sentence."""
+"""Findings from votes on items, and invariants of labelling."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -7,14 +7,15 @@ from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 
 from annotation.labelling.models import Assignment, Item, LabelRound, Slot, VoteEvent
 
-# One person may have misread a sentence; two who skip it, and nobody who labels it, have not.
+# A single person may have misread a sentence, but two skips without any label are no accident.
 LEAST_SKIPS = 2
 
 
 class KnownLabel(NamedTuple):
-    """A label of an argument that people agreed on, or experts chose where people disagreed.
+    """A label that people agreed on, or that experts chose where people disagreed.
 
-    ``people`` agreed, or decided; ``label`` is None where experts chose different ones.
+    ``people`` is the number who agreed or decided; ``label`` is None if experts chose different
+    labels.
     """
 
     argument: int
@@ -33,7 +34,7 @@ def skipped_by_all(label_round: LabelRound) -> QuerySet[Item]:
 
 
 def label_violations() -> Iterator[str]:
-    """Yield every broken invariant of labelling, as required by the engine of rounds."""
+    """Yield every broken invariant of labelling, for the rounds engine."""
     yield from _slots_without_their_answer()
     yield from _answers_without_their_slot()
     yield from _items_over_their_votes()

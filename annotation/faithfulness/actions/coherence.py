@@ -1,4 +1,4 @@
-"""The coherence judge: the citations it judges, its requests and its replies."""
+"""The coherence judge: judged citations, requests and replies."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -43,10 +43,9 @@ from cqa_site.runs.kinds import (
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from cqa_site.runs.planning import seeded_places
 
-# Which citations a coherence run judges.
-#
-# Where segments stand and what they cite was settled when the faithfulness figures were made, so
-# nothing has to be read again; texts without figures are not judged.
+# Citations of a coherence run
+# The faithfulness figures contain the position and the citations of each segment, so no text is
+# parsed again. Texts without figures are not judged.
 
 
 def target_of(
@@ -62,11 +61,11 @@ def target_of(
     Parameters
     ----------
     systems, scenarios
-        Public ids and numbers; without any, all of them.
+        Public ids and numbers; all if empty.
     conditions
-        Public ids or `ALL`; without any the plain ones.
+        Public ids or `ALL`; the plain ones if empty.
     texts
-        ``answers``, ``edited`` or ``both``: answers as written, experts' newest versions of them,
+        ``answers``, ``edited`` or ``both``: answers as written, their newest versions by experts,
         or both.
     sample
         Maximum number of texts to judge, drawn with the run's seed; 0 for all.
@@ -114,24 +113,24 @@ def _of_target(rows: QuerySet, target: Mapping[str, Any], path: str = "") -> Que
         rows = rows.filter(**{f"{path}system__public_id__in": target["systems"]})
     if target["scenarios"]:
         rows = rows.filter(**{f"{path}scenario__in": target["scenarios"]})
-    # A run from before there were any has all.
+    # Runs created before conditions were introduced include all of them.
     return under(rows, target.get("conditions", [ALL]), path)
 
 
 def count_other_conditions(study: Study, target: Mapping[str, Any]) -> int:
-    """Count the texts with citations that are left out because of their condition."""
+    """Count the texts with citations that their condition excludes."""
     mixed = {**target, "conditions": [ALL]}
     return len(_cited_texts(study, mixed)) - len(_cited_texts(study, target))
 
 
 def without_figures(study: Study) -> int:
-    """Count answers with arguments whose citations are unknown, so that no run can judge them."""
+    """Count the answers with arguments whose citations are unknown and cannot be judged yet."""
     answers = Answer.objects.filter(study=study, argument_list__isnull=False)
     return answers.exclude(figures__mode=FaithfulnessFigures.Mode.SOUND).count()
 
 
 def has_citations(study: Study) -> bool:
-    """Whether any citation of any text of the study is known."""
+    """Whether the study has a text with a known citation."""
     of_study = Q(answer__study=study) | Q(revision__sheet__answer__study=study)
     figures = FaithfulnessFigures.objects.filter(of_study, mode=FaithfulnessFigures.Mode.SOUND)
     return figures.exclude(citations=[]).exists()
@@ -153,9 +152,8 @@ def first_citation(answer: Answer) -> CitationSubject:
     return CitationSubject(answer.pk, 0, start, end, number)
 
 
-# The coherence judge: does a citing segment follow from the argument that it cites?
-#
-# One request a citation: a segment and one of the numbers it cites.
+# Coherence judge: does a segment follow from the argument that it cites?
+# Each citation is one request: a segment and one of the numbers it cites.
 
 FOLDER = Path(__file__).parents[1] / "prompts"
 
@@ -171,7 +169,7 @@ FIELD = "coherent"
 
 
 class PromptAnswer(NamedTuple):
-    """The parts of an answer that a request shows."""
+    """The parts of an answer that a request contains."""
 
     text: str
     argument_list: int
@@ -184,11 +182,11 @@ class CoherenceKind:
 
     parser_version = PARSER_VERSION
     values_title = lazy("Verdicts:")
-    # Most citations of a good answer are coherent, so four in five say nothing.
+    # Most citations of a good answer are coherent, so four in five are no warning sign.
     dominance = 0.95
 
     def begin(self, run: Run) -> None:
-        """Do nothing; the verdicts are all that this app stores for a run."""
+        """Do nothing; for a run, this app stores only the verdicts."""
 
     def subjects(self, run: Run) -> list[Subject]:
         """Return one subject per citation, text by text."""
@@ -198,7 +196,7 @@ class CoherenceKind:
         ]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Write the prompts; at most four queries."""
+        """Write the prompts, with at most four queries."""
         cited = [CitationSubject(*subject.ids) for subject in subjects]
         answers = _shown(run.study, cited)
         lists = numbered_texts({answer.argument_list for answer in answers.values()})
@@ -217,7 +215,7 @@ class CoherenceKind:
         return ReplyReading(value=verdict)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store one row per call, with its verdict or the reason that it has none."""
+        """Store one row per call, with its verdict or the reason that the verdict is missing."""
         CoherenceVerdict.objects.bulk_create(
             [_row(run, reply) for reply in ended],
             update_conflicts=True,
@@ -236,7 +234,7 @@ class CoherenceKind:
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Check that every ended call has one verdict, under its own fence, matching its reply."""
+        """Check that every ended call has one verdict, with its fence and matching its reply."""
         fences = dict(run.coherence_verdicts.values_list("call", "fence"))
         problems = check_places(run, fences, "verdict")
         return problems + [f"verdict {pk} differs from its reply" for pk in _misread(run)]
@@ -248,7 +246,7 @@ def _subject(cited: CitationSubject) -> Subject:
 
 
 def _shown(study: Study, cited: Iterable[CitationSubject]) -> dict[tuple[int, int], PromptAnswer]:
-    """Map (answer, revision) to text, arguments and objects; only if still in the study."""
+    """Map (answer, revision) to text, arguments and objects, if still in the study."""
     wanted = {subject[:2] for subject in cited}
     pair = ("question__comparison__object1", "question__comparison__object2")
     answers = Answer.objects.filter(study=study, pk__in={answer for answer, _pk in wanted})
@@ -300,7 +298,7 @@ def _row(run: Run, reply: EndedCall) -> CoherenceVerdict:
 
 
 def _misread(run: Run) -> list[int]:
-    """Return the verdicts that differ from their stored reply when it is read again."""
+    """Return the verdicts that do not match their stored replies."""
     wrong = []
     verdicts = run.coherence_verdicts.filter(is_coherent__isnull=False)
     for verdict in verdicts.select_related("call__reply").order_by("pk").iterator(500):

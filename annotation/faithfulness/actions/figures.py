@@ -48,10 +48,10 @@ JOB = "faithfulness"
 
 @transaction.atomic
 def request_figures(*, study: Study, embedding: str, actor: User | None = None) -> Job:
-    """Request an update of a study's figures; at most one such job per study is active.
+    """Request an update of a study's figures; a study has at most one active job of this kind.
 
-    ``embedding`` names the sentence-embedding model and stays the study's choice; empty makes
-    no similarities.
+    ``embedding`` names the sentence-embedding model and is stored as the study's choice. If it is
+    empty, no similarities are computed.
     """
     FaithfulnessSettings.objects.update_or_create(study=study, defaults={"embedding": embedding})
     job = enqueue(study=study, kind=JOB, key=str(study.public_id), actor=actor)
@@ -67,12 +67,12 @@ def request_figures(*, study: Study, embedding: str, actor: User | None = None) 
 
 
 def after_closing(*, round_: EditingRound, actor: User) -> None:
-    """Compute the agreement of experts in the background after their round was closed."""
+    """Compute the agreement of experts in the background when their round is closed."""
     request_figures(study=round_.study, embedding=embedding_of(round_.study))
 
 
 def make_figures(work: JobContext) -> None:
-    """Handle a job; loads its dependencies only here, because pages do not need them."""
+    """Handle a job; imports its dependencies here, because pages do not need them."""
     update_figures(work)
 
 
@@ -82,7 +82,7 @@ def latest_job(study: Study) -> Job | None:
 
 
 def cancel_figures(*, study: Study, actor: User) -> bool:
-    """Cancel a pending or running job; the figures it has stored are valid and remain."""
+    """Cancel a pending or running job; the figures stored so far are valid and remain."""
     ended = cancel(_jobs(study))
     if ended:
         record(study=study, actor=actor, verb="faithfulness_cancelled", subject=study.name)
@@ -93,12 +93,11 @@ def _jobs(study: Study):
     return Job.objects.filter(study=study, key=f"{JOB}:{study.public_id}")
 
 
-# Making faithfulness figures; the worker's side of `faithfulness`.
-#
-# Everything is stored piece by piece under the key of what it was made from: a worker that dies
-# loses one piece, and a repeated run makes only what is missing.
+# Computation of faithfulness figures in the worker
+# Figures are stored in batches, each row under a key of its sources. A worker that dies loses one
+# batch, and the next job computes only the missing figures.
 
-# Texts stored together; with vectors fewer, because each brings dozens of sentences.
+# Texts per batch; fewer with vectors, because each text has dozens of sentences.
 TOGETHER = 50
 TOGETHER_WITH_VECTORS = 20
 DERIVED = {
@@ -122,7 +121,7 @@ class AnswerTexts:
     labels: dict[int, int | None]
 
     def measure(self, mode: str, known: dict[str, Vector] | None = None) -> AnswerFigures:
-        """Return the figures, with similarities if the vectors of all sentences are known."""
+        """Return the figures, including similarities if the vectors of all sentences are known."""
 
         def vectors(sentences: Sequence[str]) -> NDArray[np.float32]:
             return np.stack([(known or {})[sentence] for sentence in sentences])
@@ -132,14 +131,14 @@ class AnswerTexts:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences to embed for both modes."""
+        """Sentences to embed, for both modes."""
         return [
             text for mode in MODES for text in texts_to_embed(self.text, self.arguments, mode=mode)
         ]
 
     @property
     def citations(self) -> list[tuple[int, int, int]]:
-        """Start and end of each segment with every number that it cites and that is in list."""
+        """Start and end of each segment, with every listed number that it cites."""
         return [
             (segment.start, segment.end, number)
             for segment in sound_segments(self.text)
@@ -149,7 +148,7 @@ class AnswerTexts:
 
 
 def update_figures(work: JobContext) -> None:
-    """Update first words and citations, then comparisons, then similarities."""
+    """Update word overlap and citations, then comparisons, then similarities."""
     texts = texts_of(work.study)
     make_word_figures(work, texts)
     compare_edited(work)
@@ -159,7 +158,7 @@ def update_figures(work: JobContext) -> None:
             wait_for(PackagePart.LANGUAGE)
             add_similarities(work, texts, StoredVectors(SentenceEmbedder(model)))
     except EmbeddingsUnavailable as reason:
-        # The rest is there and stays; the page shows why this is not.
+        # The other figures are stored; the page shows why the similarities are missing.
         work.progress(1, 1, str(reason)[:200])
 
 
@@ -178,7 +177,7 @@ def make_word_figures(work: JobContext, texts: Sequence[Text]) -> None:
 
 
 def compare_edited(work: JobContext) -> None:
-    """Compare texts that people made with the machine answers they came from."""
+    """Compare edited and gold texts with the machine answers they are based on."""
     drop_superseded(work.study)
     pairs = stale_pairs(work.study)
     for done, piece in _pieces(pairs, TOGETHER):
@@ -187,8 +186,8 @@ def compare_edited(work: JobContext) -> None:
 
 
 def add_similarities(work: JobContext, texts: Sequence[Text], embedder: StoredVectors) -> None:
-    """Measure again, with sentence vectors, the texts without similarities by this model."""
-    # First: where all figures are up to date, the agreement of experts is too.
+    """Measure texts that lack similarities by this model again, with sentence vectors."""
+    # These come first, so that experts' agreement is current whenever all figures are.
     if versions := texts_of_rounds(work.study):
         note = _("Embeddings of experts' versions")
         embedder.encode(versions, lambda done, total: work.progress(done, total, note))
@@ -224,7 +223,7 @@ def _load(study: Study, texts: Sequence[Text]) -> list[AnswerTexts]:
             labels=labels.get(subject.argument_list or 0, {}),
         )
         for subject in texts
-        # A text may have been deleted since the list was made.
+        # A text may have been deleted since the list was created.
         if (subject.is_revision, subject.pk) in contents
     ]
 
@@ -265,7 +264,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _pieces(rows: Sequence[One], size: int) -> Iterator[tuple[int, Sequence[One]]]:
-    """Yield the rows in batches, each with the number of rows up to its end."""
+    """Yield batches of rows, each with the number of rows up to its end."""
     for start in range(0, len(rows), size):
         piece = rows[start : start + size]
         yield start + len(piece), piece

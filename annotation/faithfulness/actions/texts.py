@@ -1,4 +1,4 @@
-"""Texts with faithfulness figures, outdated figures, and comparison of edited texts."""
+"""Texts with faithfulness figures, outdated figures, and comparisons of edited texts."""
 
 import hashlib
 import json
@@ -20,28 +20,27 @@ from annotation.faithfulness.models import EditedText, FaithfulnessFigures, Fait
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
 
-# Which texts of a study have faithfulness figures, and which of the figures are out of date.
-#
-# Figures carry a key of everything they were made from, so nothing has to be told when a text, its
-# arguments or a label changes: the key that they should have is simply another one.
+# Texts with faithfulness figures, and outdated figures
+# Figures are stored with a key of everything they are computed from. When a text, its arguments or
+# a label changes, the expected key changes too, so no signal is needed.
 
-# Increased with every change that may give another figure for the same text, arguments and labels.
+# Increase this with every change that may alter the figures of an unchanged text.
 RECIPE = 1
 Stored = dict[tuple[bool, int, str], tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An answer, or a revision of one, with the current keys of its figures.
+    """An answer, or a revision of an answer, with the current keys of its figures.
 
     Parameters
     ----------
     pk
-        Of the answer or revision.
+        Primary key of the answer or revision.
     argument_list
-        Primary key of the numbered arguments; None without any.
+        Primary key of the list of numbered arguments; None if the text has none.
     keys
-        Mode → key of text, arguments, labels and recipe.
+        Maps each mode to a key of text, arguments, labels and recipe.
     """
 
     is_revision: bool
@@ -52,16 +51,16 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class SourcePair:
-    """A text that people made, and the machine answers that it may come from.
+    """A text by people, and the machine answers that it may be based on.
 
     Parameters
     ----------
     after
-        Primary key of the revision or of the imported gold answer.
+        Primary key of the revision or the imported gold answer.
     before
-        Primary keys of answers: the edited one alone, or all of the same question.
+        Primary keys of answers: only the edited one, or all answers to the same question.
     key
-        Of all these texts and the recipe.
+        Key of all these texts and the recipe.
     """
 
     is_revision: bool
@@ -72,7 +71,7 @@ class SourcePair:
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """Numbers of texts, and of texts waiting for figures, vectors or a comparison."""
+    """Number of texts, and of texts that lack figures, vectors or a comparison."""
 
     texts: int
     stale: int
@@ -81,12 +80,12 @@ class Freshness:
 
     @property
     def is_current(self) -> bool:
-        """Whether a computation would change nothing."""
+        """Whether all figures are up to date."""
         return not (self.stale or self.without_vectors or self.stale_pairs)
 
 
 def freshness(study: Study) -> Freshness:
-    """Compare the stored figures with their current sources; computes no figures."""
+    """Compare the stored figures with their current sources, without computing any."""
     texts, stored = texts_of(study), stored_keys(study)
     model = embedding_of(study)
     stale = sum(is_stale(text, stored) for text in texts)
@@ -117,7 +116,7 @@ def texts_of(study: Study) -> list[Text]:
 
 
 def stored_keys(study: Study) -> Stored:
-    """Map (is a revision, its pk, mode) to (key of its figures, model of their vectors)."""
+    """Map (is a revision, primary key, mode) to (key of the figures, model of their vectors)."""
     about = ("mode", "key", "embedding")
     answers = FaithfulnessFigures.objects.filter(answer__study=study)
     revisions = FaithfulnessFigures.objects.filter(revision__sheet__answer__study=study)
@@ -132,12 +131,12 @@ def is_stale(text: Text, stored: Stored) -> bool:
 
 
 def lacks_vectors(text: Text, stored: Stored, model: str) -> bool:
-    """Whether similarities by this model are missing."""
+    """Whether the text lacks similarities by this model."""
     return any(_stored(text, mode, stored)[1] != model for mode in text.keys)
 
 
 def stale_pairs(study: Study) -> list[SourcePair]:
-    """Return texts by people whose comparison with the machine answer is missing or outdated."""
+    """Return the texts by people whose comparison with a machine answer is missing or outdated."""
     rows = EditedText.objects.filter(before__study=study)
     stored: dict[tuple[int | None, int | None], str] = {
         (row[0], row[1]): row[2] for row in rows.values_list("revision", "gold", "key")
@@ -158,7 +157,7 @@ def _pairs(study: Study) -> list[SourcePair]:
         for pk, sha256, answer, before in newest
     ]
     machine = _machine_answers(study)
-    # Texts edited here are compared as revisions, with the very answer they came from.
+    # Texts edited here are compared as revisions, with the exact answer they are based on.
     gold = _with_arguments(study).filter(system__kind=System.Kind.HUMAN, revision__isnull=True)
     for pk, sha256, question in gold.values_list("pk", "text_sha256", "question"):
         if before := machine[question]:
@@ -168,7 +167,7 @@ def _pairs(study: Study) -> list[SourcePair]:
 
 
 def _machine_answers(study: Study) -> dict[int, list[tuple[int, str]]]:
-    """Map each question to (primary key, hash) of its plain machine answers with arguments."""
+    """Map questions to (primary key, hash) of their plain machine answers with arguments."""
     machine_answers: dict[int, list[tuple[int, str]]] = defaultdict(list)
     rows = under(_with_arguments(study).exclude(system__kind=System.Kind.HUMAN), [])
     for question, pk, sha256 in rows.values_list("question", "pk", "text_sha256"):
@@ -192,7 +191,7 @@ def _stored(text: Text, mode: str, stored: Stored) -> tuple[str, str]:
     return stored.get((text.is_revision, text.pk, mode), ("", ""))
 
 
-# Comparing texts that people made with the machine answers they came from.
+# Comparison of texts by people with machine answers
 
 COLUMNS = [
     "before", "key", "edit_distance", "words_before", "words_after", "checks_before",
@@ -207,7 +206,7 @@ def drop_superseded(study: Study) -> None:
 
 
 def compare(study: Study, pairs: Sequence[SourcePair]) -> None:
-    """Compare some texts with their machine answers and store the result."""
+    """Compare some texts with their machine answers, and store the results."""
     answers = _answers(study, (pk for pair in pairs for pk in pair.before))
     gold = _answers(study, (pair.after for pair in pairs if not pair.is_revision))
     revisions = Revision.objects.in_bulk([pair.after for pair in pairs if pair.is_revision])

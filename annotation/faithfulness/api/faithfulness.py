@@ -1,4 +1,4 @@
-"""REST views of faithfulness, verdicts and expert agreement, and run starts."""
+"""REST views of faithfulness, verdicts, expert agreement, and the start of runs."""
 
 import uuid
 from typing import Any
@@ -71,7 +71,7 @@ class FaithfulnessViews(StudyViews):
 
     @extend_schema(parameters=[MODE, RUN, CONDITION, LABELS], responses=FaithfulnessSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return all groups with their measures, intervals and n, and a count of stale texts."""
+        """Return all groups with measures, intervals and n, and the number of stale texts."""
         refuse_unknown(request, {"mode", "run", "condition", "labels"})
         choice = choice_of(request, self.study)
         runs = list(judge_runs(self.study))
@@ -92,7 +92,7 @@ class FaithfulnessViews(StudyViews):
 
     @extend_schema(request=FiguresInput, responses={202: JobSerializer})
     def compute(self, request: Request, **kwargs: Any) -> Response:
-        """Update the figures in the background; one such job at a time."""
+        """Update the figures in the background; a study runs one such job at a time."""
         data = self.read(FiguresInput)
         embedding = data.get("embedding", embedding_of(self.study))
         job = figures.request_figures(study=self.study, embedding=embedding, actor=request.user)
@@ -101,7 +101,7 @@ class FaithfulnessViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=JobSerializer)
     def cancel(self, request: Request, **kwargs: Any) -> Response:
-        """Stop the computation; stored figures stay."""
+        """Stop the computation; stored figures remain."""
         self.read(NothingInput)
         if not figures.cancel_figures(study=self.study, actor=request.user):
             raise Conflict("Nothing is being computed.")
@@ -115,7 +115,7 @@ class FiguresViews(StudyViews):
     filterset_class = FiguresFilter
 
     def rows(self) -> QuerySet:
-        """List answers as written, or with ``texts=edited`` revisions, by question."""
+        """List answers as written by question, or revisions if ``texts=edited``."""
         return rows_of(self.study, *self._wanted(choice_of(self.request)))
 
     def list(self, request: Request, **kwargs: Any) -> Response:
@@ -135,17 +135,17 @@ class FiguresViews(StudyViews):
 
 
 class EditedTextViews(StudyViews):
-    """Texts by people beside the machine answers they came from."""
+    """Texts by people, with the machine answers they are based on."""
 
     serializer_class = EditedTextSerializer
 
     def rows(self) -> QuerySet:
-        """List each task's newest revision, and imported gold texts."""
+        """List the newest revision of each task, and imported gold texts."""
         return edited_of(self.study)
 
 
 class VerdictViews(RunPartViews):
-    """The verdicts of a run that judged the coherence of citations."""
+    """Verdicts of a run that judged the coherence of citations."""
 
     serializer_class = VerdictSerializer
     filterset_class = VerdictFilter
@@ -163,7 +163,7 @@ class AgreementViews(StudyViews):
 
     @extend_schema(parameters=[MODE], responses=AgreementSerializer)
     def retrieve(self, request: Request, round_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Return agreement for every two experts and the machine, and each expert's changes."""
+        """Return the pairwise agreement of experts and machine, and each expert's changes."""
         refuse_unknown(request, {"mode"})
         rounds = EditingRound.objects.filter(study=self.study).select_related("study")
         editing_round = get_object_or_404(rounds, public_id=round_id)
@@ -173,7 +173,7 @@ class AgreementViews(StudyViews):
 
 
 def choice_of(request: Request, study: Study | None = None) -> FaithfulnessSelection:
-    """Return the choice in the query; raises 400 for an unknown mode or unknown labels."""
+    """Return the selection in the query; raises 400 for an unknown mode or label set."""
     mode = request.query_params.get("mode", FaithfulnessFigures.Mode.SOUND)
     if mode not in FaithfulnessFigures.Mode.values:
         raise ValidationError({"mode": [f"One of {', '.join(FaithfulnessFigures.Mode.values)}."]})
@@ -184,7 +184,7 @@ def choice_of(request: Request, study: Study | None = None) -> FaithfulnessSelec
 
 
 def _told(agreement: ExpertAgreement, mode: str, model: str) -> dict[str, Any]:
-    """Agreement with experts under their numbers, 0 for the machine."""
+    """Return the agreement, with experts identified by number and the machine as 0."""
     numbers = [0, *(expert.number for expert in agreement.experts)]
     people = User.objects.in_bulk([expert.key for expert in agreement.experts])
     pairs = [

@@ -18,14 +18,14 @@ from cqa_site.web.rest.queries import TrueFalseFilter
 
 
 class VerdictCountsSerializer(serializers.Serializer):
-    """Citations with a verdict, and those without by reason."""
+    """Number of citations with a verdict, and of those without a verdict by reason."""
 
     scored = serializers.IntegerField()
     unscored = serializers.DictField(child=serializers.IntegerField())
 
 
 class FaithfulnessGroupSerializer(serializers.Serializer):
-    """The texts of one system and condition, as written or as experts edited them."""
+    """Texts of one system and condition, either as written or as edited by experts."""
 
     system = serializers.UUIDField()
     system_name = serializers.CharField(source="name")
@@ -62,7 +62,7 @@ class FaithfulnessSerializer(serializers.Serializer):
 
 
 class FiguresSerializer(serializers.ModelSerializer):
-    """Figures of one text in one mode; those of segments are means over the text's segments."""
+    """Figures of one text in one mode; segment figures are means over the text's segments."""
 
     answer = serializers.UUIDField(source="about.public_id", read_only=True)
     revision = public_id("revision", allow_null=True, default=None)
@@ -96,7 +96,7 @@ class FiguresSerializer(serializers.ModelSerializer):
 
 
 class EditedTextSerializer(serializers.ModelSerializer):
-    """A text by people compared with the machine answer it came from."""
+    """A text by people compared with the machine answer it is based on."""
 
     before = public_id("before")
     revision = public_id("revision", allow_null=True, default=None)
@@ -133,7 +133,7 @@ class VerdictSerializer(serializers.ModelSerializer):
 
 
 class AgreementCellSerializer(serializers.Serializer):
-    """Two texts of the heatmap: 0 is the machine, other numbers are those of the experts."""
+    """Two texts in the heatmap; 0 is the machine, and other numbers are experts."""
 
     one = serializers.IntegerField()
     other = serializers.IntegerField()
@@ -142,7 +142,7 @@ class AgreementCellSerializer(serializers.Serializer):
 
 
 class ExpertWorkSerializer(serializers.Serializer):
-    """Changes by one expert: means over texts, the time as a median."""
+    """Changes by one expert: means over texts, but the median for the time."""
 
     expert = serializers.IntegerField()
     user = serializers.UUIDField()
@@ -170,7 +170,7 @@ class AgreementSerializer(serializers.Serializer):
 
 
 class FiguresInput(Input):
-    """The sentence-embedding model; empty for no similarities. If omitted, the study's choice."""
+    """The sentence-embedding model: empty for no similarities; by default the study's choice."""
 
     embedding = serializers.ChoiceField(
         [*settings.EMBEDDING_MODELS], allow_blank=True, required=False
@@ -178,9 +178,9 @@ class FiguresInput(Input):
 
 
 class CoherenceRunInput(PlanInput):
-    """A judge over the citations of answers; without systems or scenarios, of all of them.
+    """A judge for the citations in answers, by default in those of all systems and scenarios.
 
-    Without conditions, of answers under the plain ones.
+    Without conditions, only answers under the plain conditions are judged.
     """
 
     form = CoherenceForm
@@ -188,13 +188,14 @@ class CoherenceRunInput(PlanInput):
 
 
 class LabelSetFilter(filters.CharFilter):
-    """The id of a round, or "newest"; the view refuses any other text."""
+    """The id of a round, or "newest"; the view rejects any other text."""
 
 
 class FiguresFilter(filters.FilterSet):
-    """Figures of texts by mode, system and scenario, of answers as written or edited.
+    """Filter for figures by mode, system, scenario, and answers as written or edited.
 
-    This only validates the values, because the texts depend on several of them together.
+    This filter only validates the values, because the selection of texts depends on several of
+    them.
     """
 
     mode = filters.ChoiceFilter(choices=FaithfulnessFigures.Mode.choices, method="applied")
@@ -215,7 +216,7 @@ class FiguresFilter(filters.FilterSet):
     labels = LabelSetFilter(method="applied")
 
     def applied(self, figures: QuerySet, name: str, value: Any) -> QuerySet:
-        """Return the rows unchanged: the view has already applied these values."""
+        """Return the rows unchanged, because the view has already applied these values."""
         return figures
 
 

@@ -1,4 +1,4 @@
-"""Measures of an answer's closeness to its arguments, and of its citing relevant ones."""
+"""Measures of an answer's closeness to its arguments and of the relevance of its citations."""
 
 from __future__ import annotations
 
@@ -28,25 +28,24 @@ from .segments import (
     similarities,
 )
 
-# Do answers cite the relevant arguments? Precision, recall and F1 of the numbers they cite.
-#
-# Source: relevance paper, section 5.1 (argument relevance); relevant are the labels 2 and 3, the
-# figures are per answer. The two modes are described in `faithfulness`.
+# Precision, recall and F1 of the arguments that answers cite
+# Source: relevance paper, section 5.1 (argument relevance). Arguments labelled 2 or 3 are
+# relevant, and figures are computed per answer. The two modes are described in `faithfulness`.
 
 RELEVANT = 2
-# Why an answer has no scores.
+# Reasons for missing scores
 NO_ARGUMENTS, NO_LABELS = "no_arguments", "no_labels"
 NO_RELEVANT, NO_CITATIONS = "no_relevant", "no_citations"
-# Cited arguments that count neither for nor against an answer.
+# Cited arguments that do not affect an answer's scores
 UNLABELLED = "unlabelled"
-# All of them: what `relevance_scores` counts.
+# All reasons that `relevance_scores` counts
 REASONS = (NO_ARGUMENTS, NO_LABELS, NO_RELEVANT, NO_CITATIONS, UNLABELLED)
 
 Labels = Mapping[int, int | None]
 
 
 class FaithfulnessScores(NamedTuple):
-    """Shares between 0 and 1; higher is better."""
+    """Shares from 0 to 1; higher is better."""
 
     precision: float
     recall: float
@@ -56,8 +55,8 @@ class FaithfulnessScores(NamedTuple):
 def cited_numbers(text: str, mode: str) -> set[int]:
     """Return the numbers that an answer cites.
 
-    The paper reads the brackets that end its segments; sound mode every citation but those in
-    the closing list of arguments, which says nothing about what the text uses.
+    The paper reads the brackets at the end of its segments. Sound mode reads every citation except
+    those in the closing list of arguments, which does not show which ones the text uses.
     """
     if mode == PAPER:
         pairs = paper_pairs(text)
@@ -74,10 +73,11 @@ def cited_numbers(text: str, mode: str) -> set[int]:
 def paper_numbers(inside: str) -> list[int]:
     """Return the numbers in a bracket as the paper's evaluation reads them.
 
-    Either every piece between ", " is a number, or all that counts are pieces that are ranges,
-    or, without blank and tag, all pieces between commas are numbers. Otherwise there is none,
-    so "3, generated" and "Argument 3" cite nothing. Departure: where the original stops with
-    an error ("1-x", "foo", a range of thousands), there is none either.
+    If every piece between ", " is a number, these numbers are returned. Otherwise only pieces that
+    are ranges count, or, in a bracket without spaces and tags, numbers between commas. In any
+    other case the result is empty, so "3, generated" and "Argument 3" cite nothing. Departure: the
+    result is also empty where the original stops with an error ("1-x", "foo", a range of
+    thousands).
 
     Examples
     --------
@@ -115,10 +115,10 @@ def _whole_numbers(pieces: Iterable[str]) -> list[int] | None:
 def relevance_scores(
     cited: set[int], arguments: Mapping[int, str], labels: Labels, mode: str
 ) -> tuple[FaithfulnessScores | None, Counter[str]]:
-    """Return precision, recall and F1, or None; and what was left out and why.
+    """Return precision, recall and F1, or None, and the number left out by reason.
 
-    A cited number that no argument has counts as not relevant. A cited argument without a label is
-    left out in sound mode; the paper treats it as not relevant.
+    A cited number without an argument counts as not relevant. Sound mode leaves out cited
+    arguments without a label; the paper treats them as not relevant.
     """
     if not arguments:
         return None, Counter([NO_ARGUMENTS])
@@ -140,10 +140,10 @@ def relevance_scores(
 def _relevant(arguments: Mapping[int, str], labels: Labels, mode: str) -> set[int]:
     """Return the numbers of the relevant arguments.
 
-    The paper looks an argument up by its text up to the first ". ", so an argument of several
-    sentences mostly finds no label and counts as not relevant. Departure: it looks among all
-    labelled sentences of the pair, here among the numbered ones; the released figures are the
-    same.
+    The paper looks up the label of an argument by its text up to the first ". ", so most arguments
+    of several sentences have no label and count as not relevant. Departure: the paper searches all
+    labelled sentences of the pair, but this function only the numbered ones. The released figures
+    are the same.
     """
     relevant = {number for number in arguments if (labels.get(number) or 0) >= RELEVANT}
     if mode == SOUND:
@@ -155,7 +155,7 @@ def _relevant(arguments: Mapping[int, str], labels: Labels, mode: str) -> set[in
 
 
 def score_sets(used: set[int], relevant: set[int]) -> FaithfulnessScores:
-    """Return precision, recall and F1 of used against relevant numbers; both must be non-empty.
+    """Return precision, recall and F1 of used against relevant numbers; neither may be empty.
 
     Examples
     --------
@@ -170,10 +170,10 @@ def score_sets(used: set[int], relevant: set[int]) -> FaithfulnessScores:
 
 
 def cited_in_paper_segments(text: str) -> set[int]:
-    """Return the numbers in the brackets that end the paper's segments, by the tolerant reader.
+    """Return the numbers in brackets at the end of the paper's segments, read tolerantly.
 
-    Between the modes: it misses ``[5]`` in ``[3][5]``, but not ``[3, generated]``. The figures
-    known for the released subset "with a clean citation parser" are computed this way.
+    This is a compromise between the modes: it misses ``[5]`` in ``[3][5]``, but reads ``[3,
+    generated]``. The figures known for the released subset "with a clean citation parser" use it.
     """
     return {
         number
@@ -183,22 +183,18 @@ def cited_in_paper_segments(text: str) -> set[int]:
     }
 
 
-# How closely an answer keeps to the numbered arguments it was written from.
-#
-# Figures of one answer, and their means over answers. Two modes:
+# Closeness of an answer to its numbered arguments
+# Figures of one answer, and their means over answers, in two modes:
 #
 # "paper"
-# Reproduces the released evaluation of the relevance paper (section 5.1, table 3), artefacts
-# included: its segments (`segments.paper_segments`), its reading of brackets
-# (`paper_numbers`) and its matching of arguments with labels (up to the
-# first full stop).
-# "sound"
-# Statements and citations as a reader sees them (`segments.sound_segments`,
-# `citations.find_citations`), each statement held against the arguments it cites, words
-# without case and punctuation, labels by the number of the argument.
-#
-# Jaccard, similarity, precision, recall and F1 lie between 0 and 1, higher is closer (similarity
-# can fall below 0). Levenshtein counts inserted, removed and replaced words, lower is closer.
+# Reproduces the released evaluation of the relevance paper (section 5.1, table 3), including its
+# artefacts: the segments (`segments.paper_segments`), the reading of brackets (`paper_numbers`),
+# and the matching of arguments with labels (up to the first full stop). "sound" Uses statements
+# and citations as a reader sees them (`segments.sound_segments`, `citations.find_citations`).
+# Compares each statement with the arguments it cites, by words, ignoring case and punctuation.
+# Finds labels by the number of the argument.
+# Jaccard, similarity, precision, recall and F1 range from 0 to 1, and higher is closer (similarity
+# can be negative). Levenshtein counts inserted, removed and replaced words; lower is closer.
 
 __all__ = [
     "MODES", "AnswerFigures", "PooledMeans", "measure", "pool", "texts_to_embed", "with_labels",
@@ -212,21 +208,22 @@ class AnswerFigures:
     Attributes
     ----------
     jaccard_text : float or None
-        Words the answer shares with all arguments together; None without arguments.
+        Word overlap of the answer with all arguments together; None without arguments.
     jaccard_segments, levenshtein, similarity : tuple of float
-        Of each measured segment, in order, with the argument closest by that figure.
-        ``similarity`` is empty as long as there are no vectors.
+        Figures of each measured segment, in order, for the argument that is closest by that
+        figure. ``similarity`` is empty without vectors.
     precision, recall, f1 : float or None
-        Of the cited arguments against the relevant ones; None with a reason in ``skipped``.
+        Scores of the cited arguments against the relevant ones; if None, ``skipped`` has the
+        reason.
     cited, out_of_range : tuple of int
-        Cited numbers in ascending order, and those of them that no argument has.
+        Cited numbers in ascending order, and cited numbers without an argument.
     malformed : tuple of str
         Texts that look like failed citations, as written.
     segments : int
-        Segments found, measured or not.
+        Number of segments, measured or not.
     skipped : dict of str to int
-        Reason → how many. "uncited", "generated" and "nonexistent" count segments,
-        "unlabelled" counts cited arguments, the others say 1 for this answer.
+        Maps reasons to counts. "uncited", "generated" and "nonexistent" count segments, and
+        "unlabelled" counts cited arguments; any other reason is 1 for this answer.
     """
 
     jaccard_text: float | None = None
@@ -243,12 +240,12 @@ class AnswerFigures:
     skipped: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values from which `from_json` restores equal figures."""
+        """Return JSON values from which `from_json` restores equal figures."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> AnswerFigures:
-        """Restore figures from the result of `to_json`, even after a round trip through JSON."""
+        """Restore figures from the result of `to_json`, also after a round trip through JSON."""
         read: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in values.items()
@@ -271,18 +268,18 @@ def measure(
     text : str
         The answer.
     arguments : mapping of int to str
-        Number → sentence, as the writer of the answer saw them.
+        Sentences by number, as the author of the answer saw them.
     labels : mapping of int to int or None
-        Number → relevance from 0 to 3; None or absent where nobody labelled it.
+        Relevance from 0 to 3 by number; None or missing for unlabelled arguments.
     mode : {"paper", "sound"}
-        Which recipe; see the module.
+        The recipe; see the comment above.
     vectors : callable, optional
-        Gives n texts as n rows of numbers; asked once, for `texts_to_embed`.
+        Converts n texts to n rows of numbers; called once, for `texts_to_embed`.
 
     Raises
     ------
     ValueError
-        For another mode.
+        If the mode is unknown.
     """
     _check_mode(mode)
     segments = segments_of(text, arguments, mode)
@@ -307,9 +304,9 @@ def measure(
 def with_labels(
     figures: AnswerFigures, arguments: Mapping[int, str], labels: Labels, *, mode: str
 ) -> AnswerFigures:
-    """Return the same figures with precision, recall and F1 by other labels; see `measure`.
+    """Return the figures with precision, recall and F1 recomputed by other labels; see `measure`.
 
-    Nothing else of an answer's figures depends on labels, so its text is not needed again.
+    No other figure depends on labels, so the text is not needed.
     """
     _check_mode(mode)
     scores, why = relevance_scores(set(figures.cited), arguments, labels, mode)
@@ -333,11 +330,11 @@ def _check_mode(mode: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PooledMeans:
-    """Means over answers; each is None if it has no values.
+    """Means over answers; a mean without values is None.
 
-    ``jaccard_text``, ``precision``, ``recall`` and ``f1`` are means over answers,
-    ``n_scored`` of them have the last three; the others are means over all measured segments
-    together, ``n_segments`` of them. ``skipped`` adds up the reasons of all answers.
+    ``jaccard_text``, ``precision``, ``recall`` and ``f1`` are means over answers; ``n_scored``
+    answers have the last three. The others are means over all ``n_segments`` measured segments.
+    ``skipped`` adds up the counts of all answers.
     """
 
     n_answers: int

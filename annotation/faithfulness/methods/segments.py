@@ -20,13 +20,12 @@ from annotation.answers.methods.answer_text import (
 )
 from annotation.answers.methods.segments import paper_segments, sound_segments
 
-# Segments of an answer held against its numbered arguments: Jaccard, Levenshtein, cosine.
-#
-# Recipe of the relevance paper, section 5.1, as its released evaluation computes it: each segment
-# takes the closest argument by each figure. The two modes are described in `faithfulness`.
+# Comparison of an answer's segments with its numbered arguments: Jaccard, Levenshtein, cosine
+# The recipe of the relevance paper, section 5.1, as in its released evaluation: for each figure, a
+# segment is compared with its closest argument. The two modes are described in `faithfulness`.
 
 PAPER, SOUND = MODES = ("paper", "sound")
-# Why a segment is not measured: no citation, a tag for a made-up argument, no such argument.
+# Reasons to skip a segment: no citation, a tag for a made-up argument, no such argument.
 UNCITED, GENERATED, NONEXISTENT = "uncited", "generated", "nonexistent"
 
 Vectors = Callable[[Sequence[str]], NDArray[Any]]
@@ -43,7 +42,7 @@ class MeasuredSegment:
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """Segments to measure, the total number, and the reasons that others are left out."""
+    """Segments to measure, the total number, and the reasons for leaving out others."""
 
     measured: list[MeasuredSegment]
     total: int
@@ -53,8 +52,8 @@ class Segments:
 def segments_of(text: str, arguments: Mapping[int, str], mode: str) -> Segments:
     """Return the segments that can be measured.
 
-    The paper compares every segment with every argument, regardless of its bracket. In sound mode
-    a segment is compared with the arguments it cites.
+    The paper compares every segment with every argument, regardless of its bracket. Sound mode
+    compares a segment with the arguments it cites.
     """
     if mode == PAPER:
         segments = paper_segments(text)
@@ -78,9 +77,9 @@ def segments_of(text: str, arguments: Mapping[int, str], mode: str) -> Segments:
 
 
 def jaccard_text(text: str, arguments: Mapping[int, str], mode: str) -> float | None:
-    """Return the word overlap of the answer with all arguments together, None without arguments.
+    """Return the word overlap of the answer with all arguments together; None without arguments.
 
-    The paper counts the numbers in front of the arguments, citations and the closing list of
+    The paper counts the numbers in front of arguments, the citations and the closing list of
     arguments as words; sound mode does not.
     """
     if not arguments:
@@ -112,7 +111,7 @@ def embedded_texts(
 ) -> list[str]:
     """Return the distinct texts whose vectors `similarities` requires, segments first.
 
-    The paper embeds arguments with their numbers in front. That alone lowers the mean of the
+    The paper embeds arguments with their numbers in front. This alone reduces the mean of the
     released subset from .744 to .691 (all-MiniLM-L6-v2).
     """
     argument_texts = _shown(arguments, mode)
@@ -146,19 +145,19 @@ def _tokens(text: str, mode: str) -> list[str]:
 
 
 def _shown(arguments: Mapping[int, str], mode: str) -> dict[int, str]:
-    """Return the arguments as compared and embedded; the paper's mode keeps the numbers."""
+    """Return the arguments as compared and embedded; paper mode keeps the numbers."""
     if mode == PAPER:
         return {number: f"{number}. {sentence}" for number, sentence in arguments.items()}
     return dict(arguments)
 
 
 def _jaccard(first: set[str], second: set[str]) -> float:
-    """Return the share of common words; 0 for two empty sets, which share nothing."""
+    """Return the share of common words; 0 for two empty sets."""
     return len(first & second) / len(first | second) if first or second else 0.0
 
 
 def _said(text: str) -> str:
-    """Return the answer without citations and without its closing list of arguments."""
+    """Return the answer without citations and the closing list of arguments."""
     lists = [
         (section.start, section.end)
         for section in find_sections(text)
@@ -169,10 +168,9 @@ def _said(text: str) -> str:
     )
 
 
-# Segments of one answer beside the arguments they are closest to, for people who look closer.
-#
-# `faithfulness.measure` keeps one number a segment; here stands which argument it comes from, and
-# whether another one, which the segment does not cite, would be closer.
+# Segments of one answer with their closest arguments
+# `faithfulness.measure` keeps one number per segment. This part returns the argument behind that
+# number, and any closer argument that the segment does not cite.
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +181,7 @@ class Match:
     ----------
     number : int
     jaccard : float
-        Shared words over all words of both, 0 to 1.
+        Shared words divided by all words in both, 0 to 1.
     levenshtein : int
         Number of words to insert, delete or replace.
     """
@@ -200,15 +198,15 @@ class SegmentMatches:
     Attributes
     ----------
     text : str
-        What was compared.
+        The compared text.
     place : tuple of int, or None
-        Where the segment stands in the answer; None in paper mode.
+        Start and end of the segment in the answer; None in paper mode.
     citations : tuple of Citation
-        Empty in paper mode, which does not ask what a segment cites.
+        Empty in paper mode, which ignores the citations of a segment.
     cited : tuple of Match
-        Cited arguments that exist, the closest first.
+        Cited arguments that exist, closest first.
     closest : Match or None
-        The closest of all arguments, cited or not; None without arguments.
+        The closest argument, cited or not; None without arguments.
     """
 
     text: str
@@ -226,19 +224,19 @@ class SegmentMatches:
 
     @property
     def is_generated(self) -> bool:
-        """Whether the writer marks an argument as its own."""
+        """Whether the author marks an argument as its own."""
         return any(citation.is_generated for citation in self.citations)
 
     @property
     def has_closer(self) -> bool:
-        """Whether an uncited argument shares more words with the segment than every cited one."""
+        """Whether an uncited argument shares more words with the segment than any cited one."""
         if not self.cited or self.closest is None:
             return False
         return self.closest.jaccard > self.cited[0].jaccard
 
 
 def match_segments(text: str, arguments: Mapping[int, str], *, mode: str) -> list[SegmentMatches]:
-    """Return all segments of an answer in reading order; ``mode`` as in `faithfulness.measure`."""
+    """Return an answer's segments in reading order; for ``mode`` see `faithfulness.measure`."""
     if mode == "paper":
         tokens = {number: sentence.split() for number, sentence in arguments.items()}
         return [_matched(segment, segment.split(), tokens) for segment in paper_segments(text)]
@@ -285,7 +283,7 @@ def _first(matches: Sequence[Match]) -> Match | None:
 
 
 def word_distance(before: str, after: str) -> int:
-    """Count the words to insert, delete or replace to turn one text into the other.
+    """Count the words to insert, delete or replace to turn one text into another.
 
     Words are separated by white space; case and punctuation matter.
 

@@ -1,4 +1,4 @@
-"""Texts before and after editing, and findings about faithfulness in sentences."""
+"""Texts before and after editing, and findings about faithfulness in words."""
 
 import math
 from collections import defaultdict
@@ -25,23 +25,23 @@ from .expert_agreement import ExpertAgreement
 from .faithfulness import COHERENCE, HEADLINES, GroupFigures
 from .tables import MEASURES, text_of_group
 
-# Each text that people made beside the machine answer it came from, with the figures of both.
+# Texts by people and the machine answers they are based on, with the figures of both
 
-# Figures of a text that stand in columns of their own.
+# Figures of a text with separate columns
 COLUMNS = [name for name in MEASURES if name != COHERENCE]
 WORDS, CHECKS = "words", "checks"
 TITLES = {name: MEASURES[name].title for name in COLUMNS} | {
     WORDS: lazy("Words"),
     CHECKS: lazy("Checks passed"),
 }
-# Decimals of lengths and counts; shares show more.
+# Decimals of lengths and counts; shares have more.
 DECIMALS = {"levenshtein": 1, WORDS: 0, CHECKS: 0}
 Place = tuple[bool, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class EditedPair:
-    """One text before and after; a measure that only one of the two has is None in the other."""
+    """One text before and after editing; a measure that one version lacks is None there."""
 
     edited: EditedText
     before: dict[str, float | None]
@@ -49,22 +49,22 @@ class EditedPair:
 
     @property
     def cells(self) -> list[tuple[float | None, float | None, int]]:
-        """Both sides of every measure in the order of `TITLES`, with the decimals to show."""
+        """Both values of every measure in the order of `TITLES`, with the decimals to show."""
         return [(self.before[name], self.after[name], DECIMALS.get(name, 2)) for name in TITLES]
 
     @property
     def seconds(self) -> int | None:
-        """Seconds that the expert worked on it here; None for an imported text."""
+        """Expert's working time in seconds; None for an imported text."""
         return self.edited.revision.active_seconds if self.edited.revision else None
 
     @property
     def minutes(self) -> float | None:
-        """Minutes that the expert worked on it here; None for an imported text."""
+        """Expert's working time in minutes; None for an imported text."""
         return None if self.seconds is None else self.seconds / 60
 
 
 def edited_of(study: Study) -> QuerySet[EditedText]:
-    """Return the comparisons that count: each sheet's newest revision, and imported gold texts."""
+    """Return the comparisons of each sheet's newest revision and of imported gold texts."""
     newest = newest_revisions(study).order_by().values("pk")
     rows = EditedText.objects.filter(Q(revision__in=newest) | Q(gold__isnull=False))
     return (
@@ -82,7 +82,7 @@ def edited_of(study: Study) -> QuerySet[EditedText]:
 
 
 def pairs_of(rows: Iterable[EditedText], mode: str) -> list[EditedPair]:
-    """Add the figures of both sides; two queries."""
+    """Add the figures of both texts, with two queries."""
     every = list(rows)
     answers = {row.before_id for row in every} | {row.gold_id for row in every if row.gold_id}
     revisions = {row.revision_id for row in every if row.revision_id}
@@ -119,9 +119,9 @@ RECIPE = lazy(
 
 @dataclass(frozen=True, slots=True)
 class MeasureChange:
-    """Change of a measure over all pairs that have it on both sides.
+    """Change of a measure over all pairs in which both texts have it.
 
-    ``by_question`` has the mean difference of each question.
+    ``by_question`` contains the mean difference for each question.
     """
 
     name: str
@@ -145,11 +145,11 @@ class EditSummary:
     Parameters
     ----------
     n, n_revisions, n_gold, n_questions
-        Texts in all, those edited here, those imported; questions they answer.
+        Numbers of all texts, texts edited here, imported texts, and questions that they answer.
     without_machine
-        Imported gold texts to whose question no machine answer with arguments is here.
+        Imported gold texts whose question has no machine answer with arguments.
     seconds
-        Median time on a text, with how many have one.
+        Median working time per text.
     """
 
     n: int
@@ -239,7 +239,7 @@ def _change(
 
 
 def summary_table(study: Study, summary: EditSummary, mode: str) -> TableData:
-    """Return the changes as a table for a file."""
+    """Return a table of the changes for a file."""
     columns = (
         Column(_("Measure"), "title"),
         Column(_("Texts n"), "n"),
@@ -283,7 +283,7 @@ BEST = {
 
 
 def faithfulness_finding(groups: Sequence[GroupFigures]) -> Conclusion | None:
-    """State the best group by the first headline measure with values; rule "paired means"."""
+    """State the best group by the first headline measure that has values; rule "paired means"."""
     for name in HEADLINES:
         known = [group for group in groups if group.measures[name].value is not None]
         if known:
@@ -337,7 +337,7 @@ def _figure(group: GroupFigures, name: str) -> str:
 
 
 def _what_would_tell(tests: Sequence[PairedTest], family: int, units: str) -> str:
-    """Say how many units a verdict needs, or would show the clearest of these differences."""
+    """State how many units a verdict needs, or how many would show the clearest difference."""
     least = least_units(family)
     if max(test.n for test in tests) < least:
         return _("A verdict needs %(n)d or more %(units)s.") % {"n": least, "units": units}
@@ -349,7 +349,7 @@ def _what_would_tell(tests: Sequence[PairedTest], family: int, units: str) -> st
 
 
 def edited_finding(summary: EditSummary) -> Conclusion | None:
-    """State how much editing changed, and the measures shown to have moved; "paired means"."""
+    """State how much editing changed, and which measures changed significantly; "paired means"."""
     if not summary.n:
         return None
     text = ngettext(
@@ -373,7 +373,7 @@ def edited_finding(summary: EditSummary) -> Conclusion | None:
 
 
 def tested_changes(summary: EditSummary) -> tuple[list[PairedTest], list[MeasureChange]]:
-    """Return tests of all measures with a value, and the measures shown to have moved."""
+    """Return tests of all measures with a value, and the measures with a significant change."""
     known = [change for change in (*summary.checks, *summary.changes) if change.n]
     tests = paired_tests([change.by_question for change in known])
     pairs = zip(known, tests, strict=True)
@@ -386,7 +386,7 @@ def _moved(change: MeasureChange) -> str:
 
 
 def experts_finding(agreement: ExpertAgreement) -> Conclusion | None:
-    """State whether experts' texts resemble each other more than the machine's; "paired means"."""
+    """State whether experts' texts are closer to each other than to the machine's."""
     if not agreement.alike:
         return None
     tests = paired_tests([[together - machine for together, machine in agreement.alike]])

@@ -25,13 +25,12 @@ from cqa_site.web.charts.bars import heatmap
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
 
-# How much alike experts' versions of the same answers are, to each other and to the machine's.
-#
-# The vector of a version is, as in the paper, that of the whole text, of which a model reads only
-# the beginning (256 tokens of all-MiniLM-L6-v2); or, in the sound mode, the mean of the vectors of
+# Similarity of experts' versions of the same answers, to each other and to the machine's
+# As in the paper, the vector of a version is that of the whole text, although a model reads only
+# the beginning (256 tokens for all-MiniLM-L6-v2). In sound mode it is the mean of the vectors of
 # its statements, so that its end counts as much as its beginning.
 
-# Stands for the machine's text where an expert's key would stand.
+# Identifies the machine's text in place of an expert's key.
 MACHINE = 0
 MODES = ("paper", "sound")
 Vectors = dict[tuple[int, int], NDArray[np.float64]]
@@ -56,7 +55,7 @@ class Expert:
 
 @dataclass(frozen=True)
 class SimilarityCell:
-    """Mean cosine of two authors' versions over the ``n`` answers for which both have one."""
+    """Mean cosine of two authors' versions, over the ``n`` answers that have versions by both."""
 
     value: float | None
     n: int
@@ -64,7 +63,7 @@ class SimilarityCell:
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertWork:
-    """Means over the texts of one expert; the time is a median, because breaks distort a mean."""
+    """Means over one expert's texts; for the time the median, because breaks distort means."""
 
     key: int
     n: int
@@ -81,10 +80,10 @@ class ExpertWork:
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertAgreement:
-    """Similarity of experts and machine, and number of versions, with those without a vector.
+    """Similarity of experts and machine, and numbers of versions with and without a vector.
 
-    ``alike`` has, for each answer of two experts or more, the mean cosine of every two of them
-    and that of each of them and the machine.
+    For each answer edited by at least two experts, ``alike`` contains the mean cosine over pairs
+    of experts and the mean cosine of the experts and the machine.
     """
 
     experts: list[Expert]
@@ -97,24 +96,24 @@ class ExpertAgreement:
 
 
 def texts_of_rounds(study: Study) -> list[str]:
-    """Return every text whose vector the agreement of a study's experts needs, each once."""
+    """Return the distinct texts whose vectors a study's expert agreement needs."""
     versions = _versions(_newest_of(EditingRound.objects.filter(study=study), study))
     parts = (part for version in versions for mode in MODES for part in _parts(version.text, mode))
     return list(dict.fromkeys(parts))
 
 
 def agreement_of(editing_round: EditingRound, mode: str, model: str) -> ExpertAgreement:
-    """Return the similarity of all pairs of experts and machine, and each expert's changes.
+    """Return the similarity of each pair of experts and the machine, and each expert's changes.
 
     Parameters
     ----------
     editing_round
-        Only its calibration answers are compared between experts; an expert's changes cover all
-        answers of the round.
+        Experts are compared on its calibration answers only; an expert's changes cover all answers
+        in the round.
     mode
         One of `MODES`.
     model
-        The model whose stored vectors are used; texts without one are counted and left out.
+        The model whose stored vectors are used; texts without a vector are counted and left out.
     """
     versions = _versions(_newest_of([editing_round], editing_round.study))
     vectors = _vectors(versions, mode, model)
@@ -136,7 +135,7 @@ def _newest_of(rounds: Iterable[EditingRound], study: Study) -> QuerySet[Revisio
 
 
 def _versions(revisions: QuerySet[Revision]) -> list[CalibrationVersion]:
-    """Return the experts' texts of calibration answers, and each answer's machine text once."""
+    """Return experts' texts for the calibration answers, and each answer's machine text once."""
     versions: dict[tuple[int, int], CalibrationVersion] = {}
     rows = revisions.filter(sheet__is_calibration=True).values_list(
         "sheet__answer", "sheet__answer__text", "sheet__rater__user", KT("content__text")
@@ -154,7 +153,7 @@ def _parts(text: str, mode: str) -> list[str]:
 
 
 def _vectors(versions: Sequence[CalibrationVersion], mode: str, model: str) -> Vectors:
-    """Map (answer, who) to a vector of length 1, for texts whose parts all have a vector."""
+    """Map (answer, who) to a unit vector, for texts whose parts all have a vector."""
     parts = {(version.answer, version.who): _parts(version.text, mode) for version in versions}
     known = kept_sentences({part for sentences in parts.values() for part in sentences}, model)
     return {
@@ -201,7 +200,7 @@ def _alike(vectors: Vectors) -> list[tuple[float, float]]:
 
 
 def _edited_of(editing_round: EditingRound) -> dict[int | None, list[tuple[EditedText, Revision]]]:
-    """Map each expert to the comparisons of their latest submitted texts."""
+    """Map experts to the comparisons of their latest submitted texts."""
     rows = EditedText.objects.filter(
         revision__in=_newest_of([editing_round], editing_round.study).order_by().values("pk")
     ).select_related("revision__sheet__rater")
@@ -257,7 +256,7 @@ WORK = lazy(
 
 @dataclass(frozen=True)
 class AgreementView:
-    """The figures of a mode, with the names of raters that the reader is allowed to see."""
+    """The figures of a mode, with the rater names that the reader may see."""
 
     found: ExpertAgreement
     names: list[str]
@@ -265,7 +264,7 @@ class AgreementView:
 
 
 def names_of(experts: Sequence[Expert], reader: User, *, sees_names: bool) -> list[str]:
-    """Return names of the machine and each expert that the reader may know."""
+    """Return the names of the machine and of each expert, as far as the reader may see them."""
     people = User.objects.in_bulk([expert.key for expert in experts]) if sees_names else {}
     names = [_("Machine")]
     for person in experts:
@@ -308,7 +307,7 @@ def work_table(editing_round: EditingRound, agreement_view: AgreementView) -> Ta
 
 
 def chart_spec(agreement_view: AgreementView, size: str) -> Spec:
-    """Return the heatmap; its scale runs from the lowest similarity, rounded down, to 1."""
+    """Return the heatmap; its scale ranges from the lowest similarity, rounded down, to 1."""
     names, places = drawn_names(agreement_view), 3 if size == "wide" else 2
     cells = agreement_view.found.cells
     lowest = lowest_shade(agreement_view.found)
@@ -338,7 +337,7 @@ def chart_alt(agreement_view: AgreementView) -> str:
 
 
 def agreement_rows(agreement_view: AgreementView) -> list[list[Any]]:
-    """Return each pair of texts once: names, mean cosine, number of answers."""
+    """Return names, mean cosine and number of answers, once for each pair of texts."""
     names, cells = agreement_view.names, agreement_view.found.cells
     return [
         [names[number], names[other], cells[number][other].value, cells[number][other].n]
@@ -348,7 +347,7 @@ def agreement_rows(agreement_view: AgreementView) -> list[list[Any]]:
 
 
 def lowest_shade(agreement: ExpertAgreement) -> float:
-    """Return the lower end of the colour scale; versions of one answer are all rather similar."""
+    """Return the lower end of the colour scale, because versions of one answer are all similar."""
     known = [cell.value for row in agreement.cells for cell in row if cell.value is not None]
     return max(0.0, floor(min(known) * 10 - 1e-9) / 10) if known else 0.0
 

@@ -1,4 +1,4 @@
-"""Faithfulness by system and condition with intervals, cached by state of the data."""
+"""Faithfulness by system and condition, with intervals, cached for each state of the data."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from .texts import Relabel, known_labels, mark_of_labels
 
 Part = tuple[float, int]
 COHERENCE = "coherence"
-# Groups are compared by the first of these measures that is known.
+# Groups are compared by the first of these measures that has values.
 HEADLINES = ("f1", "similarity", "jaccard_segment")
-# The least and the largest value of a measure that is no share.
+# Minimum and maximum of measures that are not shares.
 LIMITS = {"levenshtein": (0.0, math.inf), "similarity": (-1.0, 1.0)}
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class TextGroup:
-    """Texts pooled by system and condition, either as written or as edited by experts."""
+    """Texts of one system and condition, either as written or as edited by experts."""
 
     system: int
     condition: int
@@ -45,7 +45,7 @@ class TextGroup:
 
 @dataclass(slots=True)
 class Members:
-    """The texts of a group, each with the question it answers."""
+    """The texts of a group, each with its question."""
 
     questions: list[int] = field(default_factory=list)
     figures: list[AnswerFigures] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Members:
 
 @dataclass(frozen=True, kw_only=True)
 class CitationVerdictCounts:
-    """Number of judged citations, and of unjudged ones by reason."""
+    """Number of judged citations, and of unjudged citations by reason."""
 
     scored: int
     unscored: dict[str, int]
@@ -61,9 +61,9 @@ class CitationVerdictCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupFigures:
-    """Author and number of a group's texts, texts left out, and measures by name.
+    """Source and number of a group's texts, texts left out, and measures by name.
 
-    ``by_question`` has the mean of each of `HEADLINES` for every question that has one.
+    ``by_question`` contains the means of the `HEADLINES` by question, where they exist.
     """
 
     system: str
@@ -87,7 +87,7 @@ class GroupFigures:
 
 
 class VerdictTally(NamedTuple):
-    """Number of equal verdicts on a text's citations; ``text`` is answer and revision, or None."""
+    """Number of a text's citations with one verdict; ``text`` is answer and revision, or None."""
 
     question: int
     text: tuple[int, int | None]
@@ -104,7 +104,7 @@ def _many(values: tuple[float, ...]) -> Part:
     return sum(values), len(values)
 
 
-# What each measure takes from one text: a sum of values and their number.
+# For each measure, the total of a text's values and their number
 PARTS: dict[str, Callable[[AnswerFigures], Part]] = {
     "jaccard_text": lambda figures: _one(figures.jaccard_text),
     "jaccard_segment": lambda figures: _many(figures.jaccard_segments),
@@ -121,7 +121,7 @@ def compute_groups(
 ) -> list[GroupFigures]:
     """Return one entry per group in the order of systems and conditions.
 
-    ``whose`` labels precision, recall and F1 are by; empty takes them as they are stored.
+    ``whose`` names the labels for precision, recall and F1; if empty, the stored values are used.
     """
     members = members_of(study, mode, whose)
     verdicts = _verdicts(run)
@@ -150,7 +150,7 @@ def compute_groups(
 
 
 def members_of(study: Study, mode: str, whose: str = "") -> dict[TextGroup, Members]:
-    """Return stored figures of all answers and each sheet's newest revision, by group."""
+    """Return stored figures of all answers and of each sheet's newest revision, by group."""
     rows = FaithfulnessFigures.objects.filter(mode=mode)
     revisions = newest_revisions(study).values("pk")
     kinds = [
@@ -215,7 +215,7 @@ def _estimate(
 
 
 def _by_question(questions: Sequence[int], parts: Sequence[Part]) -> dict[int, float]:
-    """Map each question that has values to their mean."""
+    """Map each question with values to their mean."""
     sums: dict[int, float] = defaultdict(float)
     counts: Counter[int] = Counter()
     for question, (total, n) in zip(questions, parts, strict=True):
@@ -237,7 +237,7 @@ def _verdicts(run: Run | None) -> dict[TextGroup, list[VerdictTally]]:
 
 
 def _share_of_citations(verdicts: Iterable[VerdictTally]) -> Estimate:
-    """Return the share of coherent verdicts among a group's scored ones."""
+    """Return the share of a group's scored verdicts that are coherent."""
     scored = [verdict for verdict in verdicts if verdict.is_coherent is not None]
     return _estimate(
         [tally.question for tally in scored],
@@ -246,9 +246,9 @@ def _share_of_citations(verdicts: Iterable[VerdictTally]) -> Estimate:
 
 
 def _mean_of_texts(verdicts: Iterable[VerdictTally]) -> Estimate:
-    """Return the mean over texts of each text's own share, so that every text counts equally.
+    """Return the mean of the texts' own shares, so that every text counts equally.
 
-    The relevance paper's argument-answer coherence (section 5.1).
+    This is the relevance paper's argument-answer coherence (section 5.1).
     """
     texts: dict[tuple[int, Any], list[VerdictTally]] = defaultdict(list)
     for verdict in verdicts:
@@ -262,7 +262,7 @@ def _mean_of_texts(verdicts: Iterable[VerdictTally]) -> Estimate:
     return _estimate([question for question, _text in texts], [_one(share) for share in shares])
 
 
-# How a group's verdicts become its coherence, by mode.
+# Coherence of a group by mode
 SHARES: dict[str, Callable[[Iterable[VerdictTally]], Estimate]] = {
     FaithfulnessFigures.Mode.SOUND: _share_of_citations,
     FaithfulnessFigures.Mode.PAPER: _mean_of_texts,
@@ -278,7 +278,7 @@ def _counts(verdicts: Sequence[VerdictTally]) -> CitationVerdictCounts:
     return CitationVerdictCounts(scored=total - unscored.total(), unscored=dict(unscored))
 
 
-# Which state of figures and verdicts a dashboard shows; what was computed is kept by it.
+# State of figures and verdicts on a dashboard, used as cache key
 
 VERSION = 4
 COHERENCE_KIND = "coherence"
@@ -292,21 +292,21 @@ class FaithfulnessSelection:
 
     mode: str = SOUND
     run: str = ""
-    # Which groups are shown: "plain", the id of a condition, or all.
+    # Groups to show: "plain", the id of a condition, or empty for all.
     condition: str = ""
-    # Whose labels precision, recall and F1 are by: a round's, "newest", or the study's choice.
+    # Labels for precision, recall and F1: a round's id, "newest", or empty for the study's choice.
     labels: str = ""
 
     @classmethod
     def from_query(cls, query: QueryDict, study: Study | None = None) -> Self:
-        """Read a selection from an address's query; labels only with a study."""
+        """Read a selection from a URL query; labels are read only if a study is given."""
         mode = PAPER if query.get("mode") == PAPER else SOUND
         labels = known_labels(study, query.get("labels", "")) if study else ""
         return cls(mode, query.get("run", "")[:36], query.get("condition", "")[:36], labels)
 
     @property
     def query(self) -> str:
-        """Selection as an address's query."""
+        """Selection as a URL query."""
         chosen = QueryDict(mutable=True)
         named = {"mode": "" if self.mode == SOUND else self.mode, "run": self.run}
         named |= {"condition": self.condition, "labels": self.labels}
@@ -327,7 +327,7 @@ def shown_groups(groups: list[GroupFigures], choice: FaithfulnessSelection) -> l
 
 
 def state_of(study: Study, whose: str = "") -> str:
-    """Return a short name that changes with figures, comparisons, verdicts or chosen labels."""
+    """Return a short key that changes with the figures, comparisons, verdicts or chosen labels."""
     figures = FaithfulnessFigures.objects.all()
     about = [
         figures.filter(answer__study=study),
@@ -337,7 +337,7 @@ def state_of(study: Study, whose: str = "") -> str:
     ]
     # A system can be renamed.
     names: list[Any] = list(study.systems.values_list("pk", "name"))
-    # Names of conditions are said in a language.
+    # Names of conditions depend on the language.
     names.append(get_language())
     if whose:
         names.append(mark_of_labels(study, whose))
@@ -351,13 +351,13 @@ def _mark(rows: QuerySet) -> tuple[Any, ...]:
 
 
 def judge_runs(study: Study) -> QuerySet[Run]:
-    """Return the runs that judged the coherence of citations, newest first."""
+    """Return the runs that judge the coherence of citations, newest first."""
     runs = study.runs.filter(kind=COHERENCE_KIND).exclude(state=Run.State.DRAFT)
     return runs.select_related("prompt", "endpoint").order_by("-number")
 
 
 def counted_runs(study: Study) -> QuerySet[Run]:
-    """Return all coherence runs, with counts ``scored`` and ``left`` (unscored verdicts)."""
+    """Return all coherence runs with the counts ``scored`` and ``left`` (unscored verdicts)."""
     verdicts = CoherenceVerdict.objects.filter(run=OuterRef("pk")).order_by().values("run")
     scored = verdicts.annotate(n=Count("is_coherent")).values("n")
     unscored = verdicts.filter(is_coherent__isnull=True).annotate(n=Count("pk")).values("n")
@@ -376,7 +376,7 @@ def chosen_run(runs: list[Run], choice: FaithfulnessSelection) -> Run | None:
 
 
 def version_of(state: str, choice: FaithfulnessSelection, run: Run | None) -> str:
-    """Return a short name that identifies a picture's content, for its address."""
+    """Return a short key that identifies a chart's content, for its URL."""
     chosen = f"-{choice.condition[:8]}" if choice.condition else ""
     labels = f"-by-{choice.labels[:8]}" if choice.labels else ""
     return f"{state}-{choice.mode}-{run.number if run else 0}{chosen}{labels}"
@@ -385,7 +385,7 @@ def version_of(state: str, choice: FaithfulnessSelection, run: Run | None) -> st
 def groups_of(
     study: Study, choice: FaithfulnessSelection, run: Run | None, state: str
 ) -> list[GroupFigures]:
-    """Return the figures of a selection in this state, computed now or cached."""
+    """Return the figures of a selection in this state, from the cache if possible."""
     everything = replace(choice, condition="")
     key = f"faithfulness-groups:{study.pk}:{version_of(state, everything, run)}"
     groups: list[GroupFigures] | None = cache.get(key)

@@ -27,7 +27,7 @@ from cqa_site.web.tables import TableData
 from .faithfulness import COHERENCE, FaithfulnessSelection, GroupFigures
 from .texts import SCORES, CitationSubject, Relabel, RelabelledRows, answer_of
 
-# Faithfulness by system and condition as a table, for the page and to take away.
+# Faithfulness by system and condition as a table, for the page and for files
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Measure:
     unit
         Unit of the mean.
     decimals
-        Places behind the point on the page; files have all.
+        Decimal places on the page; files contain all digits.
     """
 
     title: Promise
@@ -123,14 +123,14 @@ INTERVALS = lazy(
 
 
 def measures_of(mode: str, groups: Sequence[GroupFigures] = ()) -> dict[str, Measure]:
-    """Return the measures of a mode that any group has; coherence is per citation or answer."""
+    """Return the measures of a mode that at least one group has; coherence depends on the mode."""
     every = MEASURES | ({COHERENCE: COHERENCE_OF_TEXTS} if mode == "paper" else {})
     has = {name for group in groups for name in every if group.measures[name].value is not None}
     return {name: measure for name, measure in every.items() if name in has or not groups}
 
 
 def skipped_in_words(skipped: dict[str, int]) -> list[tuple[int, str]]:
-    """Return the number left out by reason, the most frequent first."""
+    """Return the numbers left out, with reasons, most frequent first."""
     most_first = sorted(skipped.items(), key=lambda pair: -pair[1])
     return [(count, str(SKIPPED.get(name, name))) for name, count in most_first]
 
@@ -174,7 +174,7 @@ def _left_out(group: GroupFigures) -> str:
     return "; ".join(f"{text}: {count}" for count, text in skipped_in_words(group.skipped))
 
 
-# Faithfulness by system and condition as charts, each with its numbers in words.
+# Charts of faithfulness by system and condition, with text alternatives
 
 
 def chart_spec(groups: Sequence[GroupFigures], name: str, size: str = "wide") -> Spec:
@@ -209,7 +209,7 @@ def chart_table(groups: Sequence[GroupFigures], name: str) -> TableData:
 
 
 def chart_rows(groups: Sequence[GroupFigures], name: str) -> list[dict[str, Any]]:
-    """Return a chart's measures for each group that has one; empty without data."""
+    """Return a chart's measures for each group that has any; empty without data."""
     known = _known(groups, name)[:MOST]
     return [
         {"who": who, "measure": str(MEASURES[measure].title), **bounds_of(group.measures[measure])}
@@ -238,7 +238,7 @@ CHART_TITLES = {
     "relevance": lazy("Cited and relevant arguments"),
     "coherence": lazy("Coherence of citations"),
 }
-# What stands side by side in a chart, and the title of its axis.
+# Measures shown side by side in a chart, and the title of its axis
 CHARTS: dict[str, tuple[tuple[str, ...], Callable[[], str]]] = {
     "relevance": (("precision", "recall"), lambda: _("Mean, 95 % interval")),
     "coherence": ((COHERENCE,), lambda: _("Share, 95 % interval")),
@@ -255,7 +255,7 @@ PROBLEMS = ("out_of_range", "malformed", "unscored")
 
 @dataclass(frozen=True, slots=True)
 class TextSelection:
-    """Filter and order of texts; ``sort`` names a column, with a minus for descending order."""
+    """Filter and order of texts; ``sort`` is a column name, with a minus for descending order."""
 
     mode: str
     is_edited: bool = False
@@ -264,13 +264,13 @@ class TextSelection:
     condition: uuid.UUID | None = None
     problem: str = ""
     sort: str = ""
-    # Whose labels the scores are by; empty takes them as they are stored.
+    # Labels for the scores; if empty, the stored scores are used.
     labels: str = ""
 
     @classmethod
     def from_query(cls, query: QueryDict, mode: str, labels: str = "") -> Self:
-        """Read a selection from an address's query; unknown values are ignored."""
-        # It brings the views of the REST framework, which workers do without.
+        """Read a selection from a URL query; unknown values are ignored."""
+        # This import loads the views of the REST framework, which workers do not need.
         from cqa_site.web.rest.queries import id_from
 
         scenario, sort = query.get("scenario", ""), query.get("sort", "")
@@ -288,7 +288,7 @@ class TextSelection:
 
 
 def rows_of(study: Study, wanted: TextSelection, run: Run | None) -> QuerySet[FaithfulnessFigures]:
-    """Return figures of single texts with ``coherence``, the share of yes verdicts in the run."""
+    """Return figures of single texts with ``coherence``, the coherent share in the run."""
     rows = FaithfulnessFigures.objects.filter(mode=wanted.mode)
     path = "revision__sheet__answer" if wanted.is_edited else "answer"
     if wanted.is_edited:
@@ -312,7 +312,7 @@ def rows_of(study: Study, wanted: TextSelection, run: Run | None) -> QuerySet[Fa
 def relabelled_rows(
     study: Study, wanted: TextSelection, run: Run | None
 ) -> QuerySet[FaithfulnessFigures] | RelabelledRows:
-    """Return figures of single texts by the selected labels, whose scores are not stored."""
+    """Return figures of single texts, with scores computed from the selected labels."""
     if not wanted.labels:
         return rows_of(study, wanted, run)
     only_unscored = wanted.problem == "unscored"

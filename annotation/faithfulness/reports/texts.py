@@ -25,10 +25,9 @@ from cqa_site.results.figures import Column, TextColumn, table_of
 from cqa_site.runs.models import Run
 from cqa_site.web.tables import TableData
 
-# Stored faithfulness figures held against a label set other than the study's.
-#
-# Stored figures follow the study's choice. Only precision, recall and F1 depend on labels, and
-# the numbers that a text cites are stored, so those three are computed when somebody asks.
+# Stored faithfulness figures by a label set other than the study's
+# Stored figures use the labels chosen for the study. Only precision, recall and F1 depend on
+# labels. Since the numbers that a text cites are stored, these three are computed on request.
 
 SCORES = ("precision", "recall", "f1")
 
@@ -41,7 +40,7 @@ def answer_of(row: FaithfulnessFigures) -> Answer:
 
 
 class Relabel:
-    """Rescoring of figures by other labels; all lists of a study are read at once."""
+    """Computes scores by other labels; reads all lists of a study at once."""
 
     def __init__(self, study: Study, mode: str, whose: str) -> None:
         lists = ArgumentList.objects.filter(question__comparison__study=study)
@@ -51,25 +50,25 @@ class Relabel:
         self.labels = numbered_labels(study, keys, whose)
 
     def __call__(self, figures: AnswerFigures, argument_list: int | None) -> AnswerFigures:
-        """Return the figures of a text written from a list, or from none."""
+        """Return the figures of a text written with or without a list of arguments."""
         key = argument_list or 0
         arguments, labels = self.arguments.get(key, {}), self.labels.get(key, {})
         return with_labels(figures, arguments, labels, mode=self.mode)
 
 
 class RelabelledRows:
-    """Rows of single texts by other labels, ordered by their scores and read in slices.
+    """Rows of single texts by other labels, sorted by score and read in slices.
 
     Parameters
     ----------
     rows
-        All rows that may be shown, in the order that holds where scores are equal.
+        All rows that may be shown, in the order used for equal scores.
     path
-        From a row to its answer.
+        Lookup path from a row to its answer.
     sort
-        One of `SCORES`, with a minus from high to low; otherwise the rows' own order stays.
+        One of `SCORES`, with a minus for descending order; otherwise the order does not change.
     only_unscored
-        Whether those with scores are left out.
+        Whether rows with scores are left out.
     """
 
     def __init__(
@@ -93,7 +92,7 @@ class RelabelledRows:
         return [self._shown(figures[key]) for key in wanted if key in figures]
 
     def iterator(self, size: int) -> Iterator[FaithfulnessFigures]:
-        """Yield all rows, some at a time."""
+        """Yield all rows, loading them in batches."""
         for start in range(0, len(self), size):
             yield from self[start : start + size]
 
@@ -119,14 +118,14 @@ class RelabelledRows:
 
 
 def put_scores(row: FaithfulnessFigures, figures: AnswerFigures) -> None:
-    """Let a stored row show other scores; do not save it."""
+    """Set other scores on a row without saving it."""
     row.values = figures.to_json()
     for name in SCORES:
         setattr(row, name, getattr(figures, name))
 
 
 def known_labels(study: Study, choice: str) -> str:
-    """Return the requested label set; empty, for the study's choice, if unknown."""
+    """Return the requested label set; if unknown, empty for the study's choice."""
     if choice in ("", NEWEST):
         return choice
     known = {
@@ -136,7 +135,7 @@ def known_labels(study: Study, choice: str) -> str:
 
 
 def mark_of_labels(study: Study, whose: str) -> str:
-    """Return a short name that changes with any label of the set."""
+    """Return a short key that changes with any label of the set."""
     rows = FinalLabel.objects.filter(label_round__study=study, label__isnull=False)
     if whose != NEWEST:
         rows = rows.filter(label_round__public_id=whose)
@@ -149,7 +148,7 @@ VERDICTS = {"yes": True, "no": False, "none": None}
 
 
 class CitationSubject(NamedTuple):
-    """A citation as identified by a run's subject; ``revision`` is 0 for the answer itself."""
+    """A citation as identified in a run's subject; ``revision`` is 0 for the answer itself."""
 
     answer: int
     revision: int
@@ -170,8 +169,8 @@ class VerdictSelection:
 
     @classmethod
     def from_query(cls, query: QueryDict) -> Self:
-        """Read a selection from an address's query; unknown values are ignored."""
-        # It brings the views of the REST framework, which workers do without.
+        """Read a selection from a URL query; unknown values are ignored."""
+        # This import loads the views of the REST framework, which workers do not need.
         from cqa_site.web.rest.queries import id_from
 
         scenario, verdict, texts = (query.get(name, "") for name in ("scenario", "said", "texts"))
@@ -211,7 +210,7 @@ def verdicts_of(run: Run, wanted: VerdictSelection) -> QuerySet[CoherenceVerdict
 
 
 def shown(verdicts: Sequence[CoherenceVerdict]) -> list[CitationVerdict]:
-    """Add segments and arguments; one query."""
+    """Add segments and arguments with one query."""
     keys = {row.answer.argument_list_id for row in verdicts if row.answer.argument_list_id}
     lists = numbered_texts(keys)
     return [
@@ -256,12 +255,12 @@ def _pieces(rows: QuerySet[CoherenceVerdict]) -> Iterator[list[CoherenceVerdict]
         yield piece
 
 
-# One text segment by segment: what it cites, what that says, and what judges thought of it.
+# Segments of one text, with citations, cited arguments and verdicts
 
 
 @dataclass(frozen=True, slots=True)
 class CitedArgument:
-    """A cited number with its argument's match, None if it does not exist, and verdicts."""
+    """A cited number with verdicts and the match of its argument (None if it does not exist)."""
 
     number: int
     match: Match | None
@@ -270,14 +269,14 @@ class CitedArgument:
 
 @dataclass(frozen=True, slots=True)
 class SegmentRow:
-    """Row for a segment on the page.
+    """A segment as shown on the page.
 
     Parameters
     ----------
     similarity
-        Cosine with the closest argument by that figure; None where it was not measured.
+        Cosine with the most similar argument; None if not measured.
     cited
-        Arguments that exist, the closest first, then numbers that no argument has.
+        Existing arguments, closest first, then numbers without an argument.
     """
 
     number: int
@@ -287,14 +286,14 @@ class SegmentRow:
 
     @property
     def best(self) -> Match | None:
-        """Closest argument that counts: a cited one, or in paper mode any."""
+        """Closest cited argument, or in paper mode the closest of all arguments."""
         if self.matched.place is None:
             return self.matched.closest
         return self.matched.cited[0] if self.matched.cited else None
 
     @property
     def closer(self) -> Match | None:
-        """Argument that is closer than every cited one but is not cited by the segment."""
+        """Uncited argument that is closer to the segment than any cited one."""
         return self.matched.closest if self.matched.has_closer else None
 
 
@@ -321,7 +320,7 @@ class Detail:
 def detail_of(
     answer: Answer, revision: Revision | None, mode: str, run: Run | None, whose: str = ""
 ) -> Detail:
-    """Return the details of an answer or a revision of it; a bounded number of queries."""
+    """Return the details of an answer or revision, with a bounded number of queries."""
     text = revision.text if revision else answer.text
     key = answer.argument_list_id
     arguments = numbered_texts([key])[key] if key else {}
@@ -379,14 +378,14 @@ def _cited(
 def _similarities(
     matched: list[SegmentMatches], figures: FaithfulnessFigures | None
 ) -> dict[int, float]:
-    """Map segment numbers to similarities; the figures have one for each measured segment."""
+    """Map segment numbers to similarities, which the figures list for each measured segment."""
     value = figures.values["similarity"] if figures else []
     measured = [
         number
         for number, matches in enumerate(matched, start=1)
         if (matches.cited if matches.place else matches.closest)
     ]
-    # Another length means that the figures are out of date; then no number fits its segment.
+    # If the lengths differ, the figures are outdated and cannot be matched with segments.
     return dict(zip(measured, value, strict=True)) if len(measured) == len(value) else {}
 
 

@@ -1,4 +1,4 @@
-"""Pages of texts before and after editing, and of agreement between experts."""
+"""Pages about texts before and after editing, and about agreement between experts."""
 
 import uuid
 from dataclasses import replace
@@ -76,7 +76,7 @@ def edited_texts(request: StudyRequest, study: Study) -> HttpResponse:
 def edited_texts_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Send the changes over all texts."""
+    """Send the table of changes over all texts."""
     choice = FaithfulnessSelection.from_query(request.GET)
     summary = summarise(study, pairs_of(edited_of(study), choice.mode))
     return figure_file(request, [_changes(study, choice, summary)], figure, format)
@@ -104,7 +104,7 @@ edited_urls = [
 ]
 
 
-# How much alike experts' versions of the calibration answers are, once their round is over.
+# Similarity of experts' versions of the calibration answers after their round has ended
 
 
 @study_page(*EXPERTS)
@@ -129,7 +129,7 @@ def expert_agreement(request: StudyRequest, study: Study, round_id: uuid.UUID) -
 def expert_agreement_figure(
     request: StudyRequest, study: Study, round_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send one of the two tables, or the heatmap."""
+    """Send one of the two tables or the heatmap."""
     editing_round = _round_or_404(request, study, round_id)
     choice = FaithfulnessSelection.from_query(request.GET)
     figures = _figures(request, editing_round, choice, _shown(request, editing_round, choice))
@@ -175,7 +175,7 @@ def _figures(
 
 
 def _round_or_404(request: StudyRequest, study: Study, round_id: uuid.UUID) -> EditingRound:
-    """Return a round of the study; experts see only ended rounds in which they took part."""
+    """Return a round of the study; experts may see only ended rounds in which they took part."""
     rounds = EditingRound.objects.filter(study=study).select_related("study")
     if not request.membership.is_researcher:
         mine = {"state": EditingRound.State.CLOSED, "places__rater__user": request.user}
@@ -193,7 +193,7 @@ def _shown(
 
 
 def _version(request: StudyRequest, study: Study, choice: FaithfulnessSelection) -> str:
-    """Return a name that changes with figures, model, mode and reader, who affects the names."""
+    """Return a key that changes with the figures, model, mode and visible names."""
     seen = f"{state_of(study)}:{embedding_of(study)}:{choice.mode}:{request.membership.pk}"
     return text_key(seen)[:16]
 

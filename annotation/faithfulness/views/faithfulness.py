@@ -1,4 +1,4 @@
-"""Pages of faithfulness by system and condition, and of the coherence judge."""
+"""Pages about faithfulness by system and condition, and about the coherence judge."""
 
 import uuid
 from collections.abc import Iterable
@@ -67,14 +67,14 @@ from cqa_site.runs.progress import with_planning
 from cqa_site.runs.views.runs import run_context
 from cqa_site.runs.views.start import PER_PAGE, RunPages, RunScope, run_urls
 
-# Faithfulness of a study's answers: figures by system and condition, made in the background.
+# Faithfulness of a study's answers by system and condition, computed in the background
 
 RUNS = 10
 
 
 @dataclass(frozen=True)
 class FaithfulnessPageState:
-    """State of the page: the groups to show, and the run whose verdicts count."""
+    """Groups to show on the page, and the run whose verdicts count."""
 
     study: Study
     choice: FaithfulnessSelection
@@ -85,11 +85,12 @@ class FaithfulnessPageState:
 
     @classmethod
     def from_request(cls, request: StudyRequest, study: Study) -> Self:
-        """Read the address; figures are computed or taken from the cache."""
+        """Read the URL query, and compute the figures or take them from the cache."""
         choice = FaithfulnessSelection.from_query(request.GET, study)
         runs = list(judge_runs(study))
         run = chosen_run(runs, choice)
-        # Read before the figures: one that comes in between makes the page stale, never wrong.
+        # Read before the figures, so that a concurrent change makes the page stale but never
+        # wrong.
         state = state_of(study, choice.labels)
         return cls(study, choice, runs, run, state, groups_of(study, choice, run, state))
 
@@ -136,7 +137,7 @@ def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "choice": state.choice,
-        # For links that name a condition of their own.
+        # For links that set a condition themselves.
         "rows_query": replace(state.choice, condition="").query,
         "modes": MODES,
         "measures": measures_of(state.choice.mode, state.groups),
@@ -161,14 +162,14 @@ def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
 def faithfulness_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Send the table of all measures, or one chart."""
+    """Send the table of all measures or a chart."""
     figures = FaithfulnessPageState.from_request(request, study).figures()
     return figure_file(request, figures, figure, format)
 
 
 @study_page(*RESEARCHERS, only="POST")
 def faithfulness_compute(request: StudyRequest, study: Study) -> HttpResponse:
-    """Bring the figures up to date in the background."""
+    """Update the figures in the background."""
     form = FiguresForm(request.POST)
     if form.is_valid():
         embedding = form.cleaned_data["embedding"]
@@ -189,7 +190,7 @@ def faithfulness_cancel(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _shown(group: GroupFigures, measures: Iterable[str]) -> dict[str, Any]:
-    """Return a group with its names, and its measures in the order of the columns."""
+    """Return a group with its names, and with its measures in column order."""
     return {
         **vars(group),
         "texts": text_of_group(group),
@@ -210,7 +211,7 @@ faithfulness_urls = [
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
-    """Return the scope: one request per citation, and texts left out for their condition."""
+    """Return the scope: one request per citation, without texts under other conditions."""
     n = count_other_conditions(study, form.target)
     words = ngettext(
         "%(n)s text is left out because its answer was written under another condition.",
@@ -222,7 +223,7 @@ def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
 
 
 def _left_out(study: Study) -> str:
-    """State the number of answers that no run can judge yet; empty if none."""
+    """State the number of answers that no run can judge yet; empty if there are none."""
     n = without_figures(study)
     words = ngettext(
         "%(n)s answer is left out: its citations are not known yet.",
@@ -256,7 +257,7 @@ PAGES = RunPages(
 
 @study_page(*RESEARCHERS)
 def coherence_verdicts(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """List the verdicts of a run with segment and argument, or send all of them as a file."""
+    """List a run's verdicts with segment and argument, or send all of them as a file."""
     run = get_object_or_404(study.runs.filter(kind=KIND), public_id=run_id)
     wanted = VerdictSelection.from_query(request.GET)
     rows = verdicts_of(run, wanted)
@@ -291,7 +292,7 @@ def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
 
 
 def _said(run: Run) -> dict[str, Any]:
-    """Return counts of verdicts, and the coherent shares of citations and of an average answer."""
+    """Return the verdict counts, and the coherent share over citations and over answers."""
     texts = run.coherence_verdicts.exclude(is_coherent=None).values("answer", "revision")
     of_texts = texts.order_by().annotate(share=Avg(Cast("is_coherent", IntegerField())))
     counts = dict(

@@ -1,4 +1,4 @@
-"""The texts behind a faithfulness figure, and one of them segment by segment."""
+"""Pages of the texts behind a faithfulness figure, and of a single text by segment."""
 
 import uuid
 from typing import Any
@@ -39,7 +39,7 @@ PER_PAGE = 50
 
 @study_page(*RESEARCHERS)
 def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
-    """List single texts with their figures, sorted by any of them, or send all as a file."""
+    """List single texts with their figures, sorted by any figure, or send all as a file."""
     choice = FaithfulnessSelection.from_query(request.GET, study)
     runs = list(judge_runs(study))
     run = chosen_run(runs, choice)
@@ -68,7 +68,7 @@ def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _column(name: str, sort: str) -> dict[str, Any]:
-    """Return a column heading; the first click sorts descending, the next one ascending."""
+    """Return a column heading; clicks sort in descending order first, then ascending."""
     sorted_now = {name: "ascending", f"-{name}": "descending"}.get(sort, "")
     return {
         "title": ROW_TITLES[name],

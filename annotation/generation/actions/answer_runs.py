@@ -43,19 +43,19 @@ from .prompts import (
     write_request,
 )
 
-# Answers written by a language model: one request for each question and choice.
-#
-# A request asks for one text, also where an endpoint could give several at once: each choice has
-# its own reply, its own new try after a cut, its own cost reserved before it leaves, and its own
-# evidence. Choices are the run's replicates, counted on where the system answered before.
+# Answers by a language model, with one request for each question and choice
+# Each request asks for a single text, even if an endpoint could return several. Each choice
+# therefore has its own reply, its own repetition after truncation, its own cost reserved in
+# advance, and its own evidence. Choices are the run's replicates; their numbers continue those of
+# the system's earlier answers.
 
 KIND = "answers"
-# Lengths are counted in steps of this many words: answers that are all the same share one.
+# Lengths are grouped in steps of this many words, so that identical answers share a step.
 STEP = 25
 
 
 class WrittenAnswer(NamedTuple):
-    """An answer and the model reported as its author."""
+    """An answer, and the model reported as its author."""
 
     text: str
     model: str
@@ -75,9 +75,9 @@ class AnswersKind:
         )
 
     def subjects(self, run: Run) -> list[Subject]:
-        """Return one subject per question, with its list of arguments once the run exists.
+        """Return one subject per question, with its argument list once the run exists.
 
-        Questions for which no argument is left are not asked under a scenario with arguments.
+        Scenarios with arguments skip questions that have no argument left.
         """
         if run.prompt.kind not in WITH_ARGUMENTS:
             spec = run.spec
@@ -88,14 +88,14 @@ class AnswersKind:
         drawn = list(drawn_lists(run))
         if run.pk is None:
             return [_subject(draw) for draw in drawn if draw.arguments]
-        # What a later label would change is settled here, before anything is sent.
+        # Fix the arguments before anything is sent, because later labels could change them.
         GenerationRun.objects.filter(run=run).update(
             left_out=count_left_out(drawn) | count_learned(run)
         )
         return [_subject(draw, _kept(run, draw)) for draw in drawn if draw.arguments]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[kinds.CallRequest]:
-        """Write the prompts; a bounded number of queries."""
+        """Write the prompts, with a bounded number of queries."""
         keys = [subject.ids[0] for subject in subjects]
         rows = run.study.questions.select_related("comparison").in_bulk(keys)
         texts = _texts(run, subjects, rows)
@@ -114,7 +114,7 @@ class AnswersKind:
         return ReplyReading(value=WrittenAnswer(text, reply.model))
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store one answer for each call that returned a text; answers never change."""
+        """Store one answer for each call that returned a text; stored answers never change."""
         generation = GenerationRun.objects.get(run=run)
         under = condition_of_run(run).pk if run.amendments else generation.condition_id
         system = generation.system_id
@@ -127,7 +127,7 @@ class AnswersKind:
         )
 
     def values(self, run: Run) -> dict[str, int]:
-        """Count the answers by length in words, shortest first."""
+        """Count the answers by their length in words, shortest first."""
         texts = run.answers.values_list("text", flat=True)
         steps = Counter(count_words(text) // STEP for text in texts)
         return {f"{STEP * at}–{STEP * at + STEP - 1}": steps[at] for at in sorted(steps)}
@@ -137,7 +137,7 @@ class AnswersKind:
         return list(run.answers.order_by("pk").values_list("text", flat=True))
 
     def check(self, run: Run) -> list[str]:
-        """Check that exactly the finished calls have one answer, matching their reply."""
+        """Check that only finished calls have an answer, and that it matches the reply."""
         answers = run.answers.select_related("call__reply").order_by("pk")
         problems = []
         seen: Counter[int | None] = Counter()
@@ -164,7 +164,7 @@ def _kept(run: Run, drawn: ArgumentDraw) -> int:
 def _texts(
     run: Run, subjects: Sequence[Subject], questions: Mapping[int, Question]
 ) -> dict[int, Mapping[int, str]]:
-    """Map question → number → sentence; draws now if no list is stored, as in an estimate."""
+    """Map questions to sentences by number; draw them if no list is stored, as in an estimate."""
     if run.prompt.kind not in WITH_ARGUMENTS:
         return {}
     list_keys = {subject.ids[0]: subject.ids[1] for subject in subjects if len(subject.ids) > 1}
@@ -206,7 +206,7 @@ def _firsts(run: Run) -> dict[tuple[int, int], int]:
 
 
 def _contradiction(answer: Answer, first: int) -> str:
-    """Return the first inconsistency of an answer; empty if it matches its reply."""
+    """Return the first inconsistency of an answer, or an empty text if it matches its reply."""
     call = answer.call
     if text_key(answer.text) != answer.text_sha256:
         return "does not match its hash"
@@ -222,7 +222,7 @@ def _contradiction(answer: Answer, first: int) -> str:
 
 
 def _said(reply: Reply) -> str:
-    """Return the text of a reply, however it ended; empty without a reply."""
+    """Return the text of a reply, even if truncated; empty without a reply."""
     try:
         return parse_prose(reply.text, "stop")
     except ReplyNotUsable:
@@ -230,7 +230,7 @@ def _said(reply: Reply) -> str:
 
 
 def condition_of_run(run: Run) -> Condition:
-    """Return the current condition of a run's answers; corrections may have changed parameters."""
+    """Return the current condition of a run's answers; parameters may have been corrected."""
     target = run.spec["target"]
     return condition(
         run.study,
@@ -251,7 +251,7 @@ def condition(
     wording: Mapping[str, Any] | None = None,
     decoding: Mapping[str, Any] | None = None,
 ) -> Condition:
-    """Return the study's condition with these parts; with a scenario alone, as for imports."""
+    """Return the study's condition with these parts; imports only give a scenario."""
     parts = {
         "filters": dict(filters or {}),
         "wording": dict(wording or {}),

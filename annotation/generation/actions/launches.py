@@ -1,4 +1,4 @@
-"""Launches of several runs: the same questions under every combination of settings."""
+"""Launches of several runs, with the same questions under each combination of settings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
@@ -19,7 +19,7 @@ from cqa_site.runs.models import Budget, Run
 from cqa_site.runs.planning import estimate_run, seeded_places
 from .prompts import NAMED, WITH_ARGUMENTS, chosen_questions, draw
 
-# Six models under four scenarios are 24; more than this nobody looks at one by one.
+# Six models under four scenarios are 24 runs; nobody would inspect more than this many.
 MOST_RUNS = 96
 UNDER_WAY = (*Run.ACTIVE, Run.State.DRAFT)
 
@@ -31,10 +31,10 @@ class Matrix:
     Parameters
     ----------
     folded
-        Number of combinations with the same requests as another one, such as filters without
-        arguments.
+        Number of combinations with the same requests as another combination, such as filters in a
+        scenario without arguments.
     cap_micro
-        Most that all of them may spend together; None for no cap.
+        Maximum amount that all plans together may spend; None for no cap.
     """
 
     plans: tuple[RunPlan, ...]
@@ -53,7 +53,7 @@ def matrix_of(
 ) -> Matrix:
     """Merge combinations with the same requests, and draw one random sample for all of them.
 
-    The cap is of all runs together, so the single ones have none.
+    The cap applies to all runs together, so single runs have no cap.
     """
     known: dict[str, RunPlan] = {}
     for plan in _over_the_same_questions(study, plans):
@@ -64,7 +64,7 @@ def matrix_of(
 
 @dataclass(frozen=True, slots=True)
 class MatrixEstimate:
-    """Estimated cost of all runs of a launch; ``empty`` are runs without requests."""
+    """Estimated cost of a launch; ``empty`` is the number of runs without requests."""
 
     total: CostEstimate
     is_sampled: bool
@@ -72,7 +72,7 @@ class MatrixEstimate:
 
 
 def estimate_matrix(study: Study, matrix: Matrix) -> MatrixEstimate:
-    """Count every run's prompts and add them up; nothing is stored."""
+    """Estimate every run and add up the results; nothing is stored."""
     estimate_runs = [estimate_run(runs.draft(plan, study)) for plan in matrix.plans]
     sums = [
         sum(values)
@@ -89,8 +89,8 @@ def estimate_matrix(study: Study, matrix: Matrix) -> MatrixEstimate:
 def start_launch(*, study: Study, actor: User, matrix: Matrix) -> GenerationLaunch:
     """Start one run per combination; if the same launch is already active, return it instead.
 
-    A combination without any question to ask is left out and reported; raises RunRefused if none
-    is left.
+    Combinations without any question to ask are left out and reported. Raises RunRefused if no
+    combination is left.
     """
     Study.objects.select_for_update().get(pk=study.pk)
     key = matrix.sha256(study)
@@ -113,7 +113,7 @@ def start_launch(*, study: Study, actor: User, matrix: Matrix) -> GenerationLaun
 
 
 def _start_all(launch: GenerationLaunch, actor: User, matrix: Matrix) -> dict[str, Any]:
-    """Start the runs; return the combinations that have no run of their own, with the reason."""
+    """Start the runs; return the combinations without a run of their own, with reasons."""
     joined, refused, started = [], [], 0
     for plan in matrix.plans:
         try:
@@ -127,7 +127,7 @@ def _start_all(launch: GenerationLaunch, actor: User, matrix: Matrix) -> dict[st
             GenerationRun.objects.filter(run=run).update(launch=launch)
             started += 1
         else:
-            # The same run was started by itself and is under way.
+            # The same run was started separately and is in progress.
             joined.append(run.number)
     if not started:
         raise RunRefused(refused[0] if refused else "All of these runs are already in progress.")
@@ -135,7 +135,7 @@ def _start_all(launch: GenerationLaunch, actor: User, matrix: Matrix) -> dict[st
 
 
 def steer(*, launch: GenerationLaunch, actor: User, move: str) -> tuple[int, int]:
-    """Start, pause, resume or cancel runs; return the numbers of successes and refusals."""
+    """Start, pause, resume or cancel runs; return the number of successes and refusals."""
     done = refused = 0
     for run in runs_of_launch(launch):
         if run.state not in MOVES[move][1]:
@@ -177,7 +177,7 @@ MOVES = {
 
 
 def _over_the_same_questions(study: Study, plans: Sequence[RunPlan]) -> Iterable[RunPlan]:
-    """Return plans with one common random sample of questions that each plan can use."""
+    """Return the plans with a common random sample of questions that every plan can use."""
     if len(plans) < 2 or plans[0].target["questions"] != "sample":
         return plans
     first = plans[0]

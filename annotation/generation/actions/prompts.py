@@ -30,7 +30,7 @@ from cqa_site.runs.kinds import PromptKind
 from cqa_site.runs.models import PromptVersion, Run
 from cqa_site.runs.planning import seeded_places
 
-# The four scenarios: their prompts, and what a request for one answer says.
+# Prompts of the four scenarios, and the request for one answer
 
 FOLDER = Path(__file__).parents[1] / "prompts"
 
@@ -54,7 +54,7 @@ PROMPTS = {
 
 
 def parts_of(version: PromptVersion) -> PromptParts:
-    """Return the texts of a version with the placeholders of its scenario."""
+    """Return the texts of a prompt version with the placeholders of its scenario."""
     return PromptParts(version.system, version.user, PROMPTS[version.kind].layout)
 
 
@@ -66,7 +66,7 @@ def write_request(
 ) -> kinds.CallRequest:
     """Return one request; the study's texts are quoted and stripped of hidden characters.
 
-    ``arguments`` are number → sentence, None where the scenario shows none.
+    ``arguments`` maps numbers to sentences; None if the scenario shows no arguments.
     """
     pair = question.comparison
     values = {
@@ -85,7 +85,7 @@ def write_request(
 
 
 def _details(question: Question, target: Mapping[str, Any]) -> str:
-    """Return the lines on aspect and wording after the objects; empty without either."""
+    """Return the lines about aspect and wording after the objects, or an empty text."""
     lines = []
     if target["uses_aspect"] and question.aspect:
         lines.append(f"Focus on this aspect: {quote(neutralise(question.aspect).text)}")
@@ -94,11 +94,10 @@ def _details(question: Question, target: Mapping[str, Any]) -> str:
     return "".join(f"\n{line}" for line in lines)
 
 
-# Drawing the arguments that a model writes an answer from: filters, order, and what was left out.
-#
-# The same seed, arguments and labels give the same lists, whichever other questions are asked.
+# Arguments drawn for a model's answer: filters, order, and arguments left out
+# The same seed, arguments and labels give the same lists, regardless of the other questions.
 
-# Final labels that may be used, by the name of the choice.
+# Permitted final labels, by name of the choice
 RELEVANCE: dict[str, frozenset[int] | None] = {
     "any": None,
     "3": frozenset({3}),
@@ -106,9 +105,9 @@ RELEVANCE: dict[str, frozenset[int] | None] = {
     "0-1": frozenset({0, 1}),
 }
 FAVOURED: dict[str, int | None] = {"any": None, "object1": 1, "object2": 2}
-# Why an argument is not shown to the model; the last one counts questions without any.
+# Reasons not to show an argument; the last reason counts questions without arguments.
 REASONS = ("blank", "unlabelled", "relevance", "unclear", "other_object", "too_many", "questions")
-# Below what any model takes; a list of the paper has 3 to 17.
+# Fewer than any model can process; lists in the paper have 3 to 17.
 MOST_ARGUMENTS = 200
 AT_ONCE = 200
 
@@ -120,7 +119,7 @@ class ArgumentDraw:
     question: Question
     arguments: list[Argument]
     left_out: Counter[str] = field(default_factory=Counter)
-    # Whose labels filtered them; empty where none did.
+    # Source of the labels used as a filter; empty without such a filter.
     whose: str = ""
 
     @property
@@ -132,10 +131,10 @@ class ArgumentDraw:
 def draw(
     study: Study, questions: Iterable[Question], target: Mapping[str, Any], seed: int
 ) -> Iterator[ArgumentDraw]:
-    """Draw the arguments of each question; bounded number of queries per few hundred questions.
+    """Draw the arguments of each question, in batches with a bounded number of queries.
 
-    ``target`` names ``relevance``, ``favoured`` and ``most_arguments``, and with a filter by
-    label whose ``labels``; see `target_of` in `annotation.generation.actions.prompts`.
+    ``target`` has ``relevance``, ``favoured`` and ``most_arguments``, and, for a filter by label,
+    the source of the ``labels``; see `target_of`.
     """
     stream = iter(questions)
     while together := list(islice(stream, AT_ONCE)):
@@ -147,7 +146,7 @@ def draw(
             drawn = ArgumentDraw(question, [], whose=whose)
             candidates = _kept(arguments[question.comparison_id], drawn, labels, target)
             chooser = random.Random(f"{seed}:{question.public_id}")  # noqa: S311 - reproducible
-            # One draw does both: which ones, if there are too many, and in which order.
+            # A single draw selects arguments if there are too many, and determines their order.
             drawn.arguments = chooser.sample(
                 candidates, min(len(candidates), target["most_arguments"])
             )
@@ -156,7 +155,7 @@ def draw(
 
 
 def keep_list(drawn: ArgumentDraw, target: Mapping[str, Any], seed: int) -> ArgumentList:
-    """Store the list of a question with its drawing settings."""
+    """Store the argument list of a question, with the settings used to draw it."""
     names = ("relevance", "favoured", "most_arguments")
     left_out = {name: count for name, count in drawn.left_out.items() if count}
     recipe = {name: target[name] for name in names} | {"seed": seed, "left_out": left_out}
@@ -197,7 +196,7 @@ def _kept(
     labels: Mapping[int, int | None],
     target: Mapping[str, Any],
 ) -> list[Argument]:
-    """Return the arguments that pass the filters; counts the others by the first failed filter."""
+    """Return the arguments that pass the filters; count the others by first failed filter."""
     candidates = []
     for argument in arguments:
         if reason := _why_not(argument, drawn.question, labels, target):
@@ -213,7 +212,7 @@ def _why_not(
     labels: Mapping[int, int | None],
     target: Mapping[str, Any],
 ) -> str:
-    """Return the first reason against an argument; empty if there is none."""
+    """Return the first reason to leave out an argument, or an empty text."""
     if argument.is_blank:
         return "blank"
     wanted = RELEVANCE[target["relevance"]]
@@ -229,7 +228,7 @@ def _why_not(
     return "" if favoured == side else "other_object"
 
 
-# The questions of a launch: a sample for all of its runs, so that they can be compared.
+# Questions of a launch, with one sample for all its runs so that they can be compared
 NAMED = "named"
 MOST_CHOICES = 5
 
@@ -251,21 +250,21 @@ def target_of(
     Parameters
     ----------
     questions
-        ``all``, ``comparisons`` or ``sample``: all of the study, those of some comparisons, or a
-        seeded sample.
+        ``all``, ``comparisons`` or ``sample``: all questions in the study, those about some
+        comparisons, or a seeded random sample.
     comparisons
-        Public ids, for the second choice.
+        Public ids, for ``comparisons``.
     sample
-        Size, for the third.
+        Size of the sample, for ``sample``.
     uses_aspect, uses_wording
-        Whether a request names a question's aspect and its own wording, where it has them.
+        Whether a request contains a question's aspect and its own wording, if it has them.
     relevance, favoured
-        Which arguments may be used; see `annotation.generation.actions.prompts`.
+        Filters for arguments; see `RELEVANCE` and `FAVOURED`.
     most_arguments
-        Beyond it a random choice is used.
+        Maximum per question; if there are more, a random selection is used.
     labels
-        Whose final labels ``relevance`` means: see `whose_labels`. Empty, as in specs from
-        before there was a choice, means what the study's choice is when arguments are drawn.
+        Source of the final labels for ``relevance``; see `whose_labels`. If empty, as in specs
+        from before this option existed, it is the study's choice at the time of drawing.
     """
     target = {
         "questions": questions,
@@ -283,7 +282,7 @@ def target_of(
 def chosen_questions(
     study: Study, target: Mapping[str, Any], seed: int, model: str = ""
 ) -> list[Question]:
-    """Return the questions of a run with their comparisons, in the order of the requests.
+    """Return the questions of a run with their comparisons, in request order.
 
     Questions that the model was trained on are never included.
     """
@@ -300,10 +299,10 @@ def chosen_questions(
 
 
 def drawn_lists(run: Run) -> Iterator[ArgumentDraw]:
-    """Yield the arguments of each question of a run, as its seed draws them now.
+    """Yield the arguments that the seed currently draws for each question of a run.
 
-    A random sample is drawn from the questions that can be asked, those for which an argument is
-    left; the others follow, marked as not asked.
+    A random sample is drawn from the questions with at least one argument left. The other
+    questions follow, marked as not asked.
     """
     target, seed = run.spec["target"], run.spec["seed"]
     model = run.spec["model"]
@@ -315,7 +314,7 @@ def drawn_lists(run: Run) -> Iterator[ArgumentDraw]:
 def _sampled(
     study: Study, target: Mapping[str, Any], seed: int, model: str
 ) -> Iterator[ArgumentDraw]:
-    """Draw a sample in two passes, so that only its arguments are held in memory."""
+    """Draw a sample in two passes, to keep only its arguments in memory."""
     everything = chosen_questions(study, {**target, "questions": "all"}, seed, model)
     can_be_asked: list[Question] = []
     empty: list[Question] = []
@@ -327,7 +326,7 @@ def _sampled(
 
 
 def count_learned(run: Run) -> dict[str, int]:
-    """Count a run's selected questions that are left out because its model was trained on them."""
+    """Count the selected questions left out because the run's model was trained on them."""
     rows, target = learned_questions(run.study, run.spec["model"]), run.spec["target"]
     if target["questions"] == NAMED:
         rows = rows.filter(public_id__in=target["named"])

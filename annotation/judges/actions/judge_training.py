@@ -1,4 +1,4 @@
-"""Training one version of the judge, from final labels to figures; only vectors are stored."""
+"""Training of one version of the judge, from final labels to figures."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -39,14 +39,14 @@ from cqa_site.stats.agreement import confusion, krippendorff_alpha
 from cqa_site.stats.arrays import FloatArray
 
 FOLDS = 10
-# Arguments described and predicted together: vectors take 12 kB each.
+# Arguments processed together; the vectors of each take 12 kB.
 TOGETHER = 2_000
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "sentence-transformers")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingResult:
-    """Everything that `trained_judge.store` stores about one version."""
+    """The parts of a version that `trained_judge.store` stores."""
 
     kind: str
     model: bytes
@@ -63,13 +63,13 @@ class Task:
     Attributes
     ----------
     units
-        One row an argument, indexed by its key: ``text``, ``pair`` (of objects), ``group``
-        (the same for a pair in either order and case), ``is_own`` (in the round that gets
-        the labels) and ``final`` (missing where there is no final label).
+        One row per argument, indexed by its key: ``text``, ``pair`` (of objects), ``group`` (the
+        same for a pair in either order and any case), ``is_own`` (in the round to be labelled) and
+        ``final`` (missing without a final label).
     embedder
-        None where the packages are missing.
+        None if the packages are missing.
     say
-        Called with (done, total, what is being done); raises to stop.
+        Called with (done, total, name of the step); raises to stop.
     """
 
     label_round: LabelRound
@@ -80,7 +80,7 @@ class Task:
 
     @property
     def levels(self) -> list[int]:
-        """Labels of the scale, in ascending order."""
+        """Labels of the scale in ascending order."""
         return self.label_round.guideline.values
 
     @property
@@ -94,14 +94,14 @@ class Task:
 
 
 def train(label_round: LabelRound, source: LabelRound, say: Say) -> TrainingResult:
-    """Train on the final labels of ``source`` and label the arguments of ``label_round``.
+    """Train on the final labels of ``source``, and label the arguments of ``label_round``.
 
-    Without any final label there is a cold start, see `_cold`.
+    Without final labels, the judge is a cold start; see `_cold`.
 
     Raises
     ------
     JobRefused
-        With too few labels, or without embeddings where nothing else can be done.
+        If there are too few labels, or if embeddings are required but not available.
     """
     embedder = StoredVectors(SentenceEmbedder()) if embeddings_available() else None
     units = _units(label_round, source)
@@ -111,7 +111,7 @@ def train(label_round: LabelRound, source: LabelRound, say: Say) -> TrainingResu
 
 
 def _units(label_round: LabelRound, source: LabelRound) -> pd.DataFrame:
-    """Return the round's arguments and the source's labelled ones, without blank sentences."""
+    """Return the round's and the source's labelled arguments, without blank sentences."""
     final = final_labels_of(source)
     own = set(label_round.items.values_list("argument", flat=True))
     rows = Argument.objects.filter(Q(items__round=label_round) | Q(items__round=source))
@@ -143,7 +143,7 @@ def _trained(task: Task) -> TrainingResult:
     )
     task.say(0, 1, _("Training on all labels"))
     content = save_model(fit(features, labels, groups, **settings))
-    # What labels the rest is the version as it is stored.
+    # The other arguments are labelled by the version exactly as stored.
     stored = load_model(content, sha256(content).hexdigest())
     predicted = _predicted(task, labelled, held_out, is_out_of_fold=True)
     known = set(groups)
@@ -151,7 +151,7 @@ def _trained(task: Task) -> TrainingResult:
         probabilities = stored.model.predict_proba(_describe(task, part))
         rows = _predicted(task, part, probabilities, is_out_of_fold=False)
         for row, group in zip(rows, part["group"], strict=True):
-            # A pair nobody labelled was never seen in training either.
+            # Training included no pair without a label.
             row.is_out_of_fold = group not in known
         predicted += rows
     return TrainingResult(
@@ -165,11 +165,11 @@ def _trained(task: Task) -> TrainingResult:
 
 
 def _cold(task: Task) -> TrainingResult:
-    """Return a cold start without labels, computed over the whole round at once.
+    """Return a cold start without labels, computed for the whole round at once.
 
-    On the 0-3 relevance scale the guideline works as a rule, which on the paper's release
-    came close to a trained judge, where similarity was at chance; see
-    `annotation.judges.methods.probabilities`. Other scales have similarity only.
+    For the 0-3 relevance scale, the guideline is applied as a rule. On the paper's release this
+    rule came close to a trained judge, while similarity was at chance level; see
+    `annotation.judges.methods.probabilities`. Other scales use similarity only.
     """
     if task.units.empty:
         raise JobRefused(_("The round has no sentences."))
@@ -241,7 +241,7 @@ def _predicted(
 
 
 def _figures(task: Task, predicted: list[JudgeLabel], *, folds: int) -> TrainedFigures:
-    """Return the agreement of out-of-fold and final labels, with the number of predictions."""
+    """Return the agreement of out-of-fold with final labels, and the number of predictions."""
     labels = pd.Series({row.argument_id: row.label for row in predicted}, dtype=float)
     both = pd.DataFrame({"final": task.labelled["final"], "judge": labels}).dropna()
     table = confusion(both["final"], both["judge"], task.levels)

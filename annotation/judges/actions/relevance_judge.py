@@ -49,10 +49,9 @@ from cqa_site.runs.kinds import (
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from cqa_site.runs.planning import MOST, seeded_places
 
-# The relevance judge: a language model labels the arguments of a round.
-#
-# Two forms, by the kind of the prompt version: one sentence a request, or several sentences of
-# one comparison as a JSON batch, as in the paper.
+# Relevance judge
+# Depending on the kind of prompt version, a request contains one sentence or, as in the paper,
+# several sentences of one comparison as a JSON batch.
 
 FOLDER = Path(__file__).parents[1] / "prompts"
 
@@ -75,7 +74,7 @@ CHUNK = 2_000
 
 
 class RelevanceArgument(NamedTuple):
-    """The parts of an argument that a request shows."""
+    """The parts of an argument that a request contains."""
 
     text: str
     object1: str
@@ -83,7 +82,7 @@ class RelevanceArgument(NamedTuple):
 
 
 class RelevanceRubric(NamedTuple):
-    """Content shared by all requests of a run."""
+    """The content shared by all requests of a run."""
 
     parts: PromptParts
     levels: str
@@ -103,14 +102,14 @@ class RelevanceKind:
         RelevanceRun.objects.create(run=run, label_round=label_round, rater=_rater(run))
 
     def subjects(self, run: Run) -> Subjects:
-        """Return one subject per argument, or per batch of a comparison's arguments."""
+        """Return one subject per argument or per batch of a comparison's arguments."""
         keys, comparisons = chosen_arguments(run.study, run.spec["target"], run.spec["seed"])
         if run.prompt.kind == SINGLE:
             return Subjects("a", keys, range(len(keys)))
         return Subjects("b", keys, _batches(comparisons, run.spec["target"]["batch_size"]))
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Write the prompts; one query."""
+        """Write the prompts, with one query."""
         rows = Argument.objects.filter(
             study=run.study_id, pk__in={pk for subject in subjects for pk in subject.ids}
         ).values_list("pk", "text", "comparison__object1", "comparison__object2")
@@ -135,7 +134,7 @@ class RelevanceKind:
         return _read_batch(call, reply, allowed)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store one row per argument and replicate, with its label or the reason for none."""
+        """Store a label, or the reason that it is missing, per argument and replicate."""
         label_round = RelevanceRun.objects.values_list("label_round", flat=True).get(run=run)
         rows = [row for reply in ended for row in _rows(run, label_round, reply)]
         JudgeLabel.objects.bulk_create(
@@ -155,7 +154,7 @@ class RelevanceKind:
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Check that every ended call has a row per argument, under its own fence."""
+        """Check that every ended call has one row per argument, with the call's fence."""
         problems = []
         rows: Counter[tuple[int, int]] = Counter(run.judge_labels.values_list("call", "fence"))
         for call in run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED)):
@@ -176,14 +175,14 @@ def target_of(
     Parameters
     ----------
     label_round
-        Its guideline's levels are copied: a later guideline does not change the run.
+        The levels of its guideline are copied, so a later guideline does not change the run.
     choice
-        ``all``, ``final``, ``undecided`` or ``sample``: all arguments, those with a final label,
-        those without one, or a seeded random sample.
+        ``all``, ``final``, ``undecided`` or ``sample``: all arguments, those with or without a
+        final label, or a seeded random sample.
     sample
         Size of the sample.
     batch_size
-        Most arguments in one request of the batch form.
+        Maximum number of arguments in a batch request.
     """
     return {
         "label_round": str(label_round.public_id),
@@ -200,7 +199,7 @@ def target_of(
 def chosen_arguments(
     study: Study, target: dict[str, Any], seed: int
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Return arguments that are not blank, with comparisons, in the order of the requests."""
+    """Return the arguments that are not blank, with their comparisons, in request order."""
     label_round = label_rounds_of(study).get(public_id=target["label_round"])
     rows = study.arguments.filter(items__round=label_round).exclude(text__regex=r"^\s*$")
     final = label_round.final_labels.filter(label__isnull=False).values("argument")
@@ -221,7 +220,7 @@ def chosen_arguments(
 
 
 def _batches(comparisons: Sequence[int], size: int) -> Sequence[int]:
-    """Return the start of each request; one comparison each, at most ``size`` arguments."""
+    """Return the start of each batch of at most ``size`` arguments of one comparison."""
     starts = array("q")
     last = None
     for place, comparison in enumerate(comparisons):
@@ -263,7 +262,7 @@ def _batch(rubric: RelevanceRubric, arguments: Sequence[RelevanceArgument]) -> C
 
 
 def _flags(texts: Sequence[Neutral]) -> tuple[str, ...]:
-    """Return the flags of one request's texts: a name for each text and flag."""
+    """Return the flags of one request's texts, named by text and flag."""
     return tuple(name for text in texts for name in text.flags.names)
 
 
@@ -322,19 +321,19 @@ def _row(run: Run, label_round: int, reply: EndedCall, argument: int) -> JudgeLa
     )
 
 
-# How many sentences of one comparison stand in the preview of a prompt for several.
+# Number of sentences of one comparison in the preview of a batch prompt.
 SHOWN_TOGETHER = 3
 
 
 def _arguments(study: Study) -> QuerySet[Argument]:
-    """Return the study's arguments without blank sentences, which are never judged."""
+    """Return the study's arguments except blank sentences, which are never judged."""
     return study.arguments.exclude(text__regex=r"^\s*$").order_by("pk")
 
 
 def _relevance(
     study: Study, version: PromptVersion, argument: Argument
 ) -> tuple[Run, list[Argument]]:
-    """Return a sample run on the newest scale; a batch prompt also gets the next sentences."""
+    """Return a sample run on the newest scale; a batch prompt also includes the next sentences."""
     arguments = [argument]
     if version.kind == BATCH:
         same = _arguments(study).filter(comparison=argument.comparison_id, pk__gte=argument.pk)

@@ -1,4 +1,4 @@
-"""The trained judge: request, training in the background, and storage of versions."""
+"""The trained judge: requests, training in the background, and storage of versions."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ NAMES = {TrainedJudge.Kind.TRAINED: "Trained judge", TrainedJudge.Kind.COLD: "Co
 
 
 class TrainingNotPossible(Exception):
-    """The round that provides final labels belongs to another study or has another scale."""
+    """The source of final labels belongs to another study or uses another scale."""
 
 
 def request_training(
     *, label_round: LabelRound, actor: User | None = None, source: LabelRound | None = None
 ) -> Job:
-    """Request the next version; at most one training per round is active.
+    """Request the next version; a round has at most one active training.
 
-    It learns from the final labels of ``source``, by default the round's own, and labels the
-    arguments of ``label_round``. Raises TrainingNotPossible.
+    The judge is trained on the final labels of ``source``, by default those of the round itself,
+    and labels the arguments of ``label_round``. Raises TrainingNotPossible.
     """
     source = source or label_round
     _check(label_round, source)
@@ -55,7 +55,7 @@ def latest_job(label_round: LabelRound) -> Job | None:
 
 
 def cancel_training(*, label_round: LabelRound, actor: User) -> bool:
-    """Cancel a pending or running training; the worker stops at the next step, storing nothing."""
+    """Cancel a pending or running training; the worker stops at the next step, stores nothing."""
     ended = cancel(_jobs(label_round))
     if ended:
         study = label_round.study
@@ -64,7 +64,7 @@ def cancel_training(*, label_round: LabelRound, actor: User) -> bool:
 
 
 def make_trained_judge(work: JobContext) -> None:
-    """Handle a job: train on the current final labels, and label the round."""
+    """Handle a job: train on the current final labels and label the round."""
     from .judge_training import train
 
     label_rounds = LabelRound.objects.filter(study=work.study).select_related("guideline", "study")
@@ -77,7 +77,7 @@ def make_trained_judge(work: JobContext) -> None:
 
 
 def train_now(*, label_round: LabelRound, source: LabelRound, say: Say) -> TrainedJudge:
-    """Train in this process, for commands; raises TrainingNotPossible or JobRefused."""
+    """Train in the current process, for commands; raises TrainingNotPossible or JobRefused."""
     from .judge_training import train
 
     _check(label_round, source)
@@ -86,7 +86,7 @@ def train_now(*, label_round: LabelRound, source: LabelRound, say: Say) -> Train
 
 @transaction.atomic
 def store(*, label_round: LabelRound, trained: TrainingResult, actor: User | None) -> TrainedJudge:
-    """Store a version with its labels; numbers are assigned under the round's lock."""
+    """Store a version with its labels; its number is assigned under the round's lock."""
     LabelRound.objects.select_for_update(of=("self",)).get(pk=label_round.pk)
     last = label_round.trained_judges.aggregate(last=Max("number"))["last"] or 0
     version = TrainedJudge.objects.create(

@@ -20,16 +20,15 @@ from annotation.judges.methods.probabilities import (
 from cqa_site.stats.arrays import FloatArray, IntArray
 
 # Multinomial logistic regression on the principal components of one block of features.
-#
-# Scaling, components and regression are all linear, so the fitted whole is one matrix.
+# Scaling, components and regression are all linear, so the fitted model is one matrix.
 
-# The score of a level without a label in the training part.
+# Score of a level without labels in the training part.
 _NEVER = -30.0
 
 
 @dataclass(frozen=True, eq=False)
 class LinearMember:
-    """Linear model: scores are ``block @ weights + offsets``, probabilities their softmax.
+    """Linear model: scores are ``block @ weights + offsets``, and probabilities are their softmax.
 
     Attributes
     ----------
@@ -62,14 +61,14 @@ class Components:
 
 
 def find_components(block: NDArray[np.floating], at_most: int) -> Components:
-    """Scale every feature to variance 1/d, then keep the strongest directions.
+    """Scale every feature to variance 1/d, and keep the strongest directions.
 
-    Labels are not used. With all directions kept this is a rotation, which a regression with a
-    ridge penalty does not notice.
+    Labels are not used. If all directions are kept, this is a rotation, which does not change a
+    regression with a ridge penalty.
     """
     block = np.asarray(block, dtype=np.float64)
     centre, spread = block.mean(axis=0), block.std(axis=0)
-    # A constant feature says nothing; it must not be blown up by its rounding errors.
+    # Constant features are uninformative; scaling must not inflate their rounding errors.
     scale = np.where(spread > 1e-9, spread, np.inf) * np.sqrt(block.shape[1])
     scaled = (block - centre) / scale
     directions = _strongest_directions(scaled, at_most)
@@ -79,7 +78,7 @@ def find_components(block: NDArray[np.floating], at_most: int) -> Components:
 def fit_member(
     components: Components, rows: IntArray, codes: IntArray, n_levels: int, inverse_penalty: float
 ) -> LinearMember:
-    """Fit a regression to some rows.
+    """Fit a regression to the selected rows.
 
     Parameters
     ----------
@@ -90,7 +89,7 @@ def fit_member(
     codes
         Position on the scale of the label of every row of `components`.
     n_levels
-        k; a level without a label among the rows gets practically no probability.
+        k; levels without labels among the rows get practically no probability.
     inverse_penalty
         scikit-learn's ``C`` for features whose variances sum to about 1.
     """
@@ -114,7 +113,7 @@ def _regress(
     model = LogisticRegression(C=inverse_penalty, max_iter=2000).fit(values, codes)
     if len(model.classes_) > 2:
         return model.coef_.T, model.intercept_
-    # Two classes: scikit-learn keeps only the score of the second.
+    # For two classes, scikit-learn only returns the score of the second.
     return np.vstack([-model.coef_, model.coef_]).T / 2, np.array([-1, 1]) * model.intercept_ / 2
 
 
@@ -135,20 +134,18 @@ def _strongest_directions(scaled: FloatArray, at_most: int) -> FloatArray:
     )
 
 
-# A classifier of ordinal relevance, trained on the final labels of one lab.
-#
-# Logistic regressions over the features in `features`, one per block (lexical; mention
-# vectors). Their probabilities are averaged with a weight, sharpened or softened by a
-# temperature and shrunk a little; the weight and the temperature come from folds inside the
-# training part. The label given is the median of the probabilities: it takes the order of the
-# levels into account and minimises the expected absolute error.
-#
-# Everything learned is linear, so a fitted model is a few small matrices: prediction needs only
-# numpy, and storing it needs no pickle.
+# Classifier of ordinal relevance
+# The classifier consists of logistic regressions, one per block of `features` (lexical; mention
+# vectors). Their probabilities are averaged with a weight, sharpened or softened by a temperature,
+# and shrunk slightly. The weight and the temperature are chosen on folds within the training part.
+# The predicted label is the median of the probabilities, which respects the order of the levels
+# and minimises the expected absolute error.
+# All learned parts are linear, so a fitted model is a few small matrices. Prediction needs only
+# numpy, and storage needs no pickle.
 #
 # Measured on the 1,688 distinct text units of the relevance paper's release with all-MiniLM-L6-v2,
 # 10 folds grouped by pair, fold seeds 0-7, mean (standard deviation over the seeds). The design
-# was chosen on folds of other seeds, but of the same units; tests/golden/test_trained_judge.py
+# was chosen on the same units, but with other fold seeds. tests/golden/test_trained_judge.py
 # checks the first two rows.
 #
 # ==================  =============  ==============  ===========  ========
@@ -158,24 +155,22 @@ def _strongest_directions(scaled: FloatArray, at_most: int) -> FloatArray:
 # lexical + mentions  .553 (.003)    .538 (.003)     .659 (.003)  .895
 # mentions            .560 (.005)    .544 (.005)     .663 (.003)  .895
 # ==================  =============  ==============  ===========  ========
-#
-# The lexical block adds no agreement to the vectors on this much data; it is what remains without
-# an embedder. Leaving out training sentences whose text also occurs in the tested fold
-# changes nothing (.554 / .539 / .660, seeds 0-2).
-#
-# With n labels drawn from the other folds, tested on a fifth of the pairs (mean of three draws),
-# ordinal alpha of lexical + mentions is .27 at n = 50, .43 at 100, .46 at 200, .54 at 400, .56 at
-# 800. The untrained rule has .475 on all units: below about 300 labels
-# it is the better start.
+# With this amount of data, the lexical block adds no agreement to the vectors; it serves as the
+# fallback without an embedder. Leaving out training sentences whose text also occurs in the test
+# fold changes little (.554 / .539 / .660, seeds 0-2).
+# When trained on n labels from the other folds and tested on a fifth of the pairs (mean of three
+# draws), lexical + mentions has an ordinal alpha of .27 at n = 50, .43 at 100, .46 at 200, .54 at
+# 400, and .56 at 800. The untrained rule has .475 on all units, so it is better below about 300
+# labels.
 
 Progress = Callable[[int, int], None]
 
 MIN_LABELS, MIN_CLASSES, MIN_GROUPS = 30, 2, 5
-# Matrices are small: a second thread of the linear algebra waits more than it helps.
+# The matrices are so small that a second thread of linear algebra costs more than it saves.
 THREADS = 1
 LEXICAL, MENTIONS = "lexical", "mentions"
-# One setting for every study, chosen on folds of seeds 100 and 101. There the ordinal alpha of
-# the mention member moved by .011 between 0.6 and 2.5.
+# The same settings for every study, chosen on folds with seeds 100 and 101, where the ordinal
+# alpha of the mention member varied by .011 between 0.6 and 2.5.
 INVERSE_PENALTY = {LEXICAL: 0.3, MENTIONS: 0.8}
 MAX_COMPONENTS = {LEXICAL: 1000, MENTIONS: 128}
 MENTION_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -184,29 +179,29 @@ INNER_FOLDS = 5
 
 
 class TooFewLabelsError(ValueError):
-    """Too little data to learn from; the message says what is missing."""
+    """There is too little data for training; the message states what is missing."""
 
 
 class OtherFeaturesError(ValueError):
-    """The features differ from those that the model was trained with."""
+    """The features differ from those used in training."""
 
 
 @dataclass(frozen=True, eq=False)
 class RelevanceClassifier:
-    """A fitted classifier of relevance.
+    """A fitted relevance classifier.
 
     Attributes
     ----------
     levels : tuple of int
-        The scale in ascending order, k levels.
+        The k levels of the scale in ascending order.
     members : dict of LinearMember
-        By block of features: "lexical" and, where vectors were at hand, "mentions".
+        Members by block of features: "lexical" and, if vectors were available, "mentions".
     mention_weight : float
-        Share of the mention member in the average, 0 to 1.
+        Weight of the mention member in the average, 0 to 1.
     temperature : float
-        The averaged logarithms are divided by it; above 1 softens.
+        Divisor of the averaged logarithms; values above 1 soften.
     embedding_model : str
-        Name of the model behind the mention vectors; empty without them.
+        Name of the model that made the mention vectors; empty without vectors.
     n_labels, seed : int
         Number of labels and seed of the training.
     """
@@ -221,7 +216,7 @@ class RelevanceClassifier:
 
     @property
     def uses_embeddings(self) -> bool:
-        """Whether embeddings are used; False for a model of words and positions only."""
+        """Whether embeddings are used; False for a model based on words and positions only."""
         return MENTIONS in self.members
 
     def predict_proba(self, features: RelevanceFeatures) -> FloatArray:
@@ -230,7 +225,7 @@ class RelevanceClassifier:
         Raises
         ------
         OtherFeaturesError
-            If the features are not those the model was trained with.
+            If the features differ from those used in training.
         """
         self._check(features)
         parts = {
@@ -272,21 +267,21 @@ def fit(
     features
         n rows.
     labels
-        n final labels, each one of `levels`. Levels without a label are allowed; they get a
-        small probability and are practically never predicted.
+        n final labels, all in `levels`. Levels without labels are allowed, but they get a small
+        probability and are practically never predicted.
     groups
-        n keys; rows with the same key (see `pair_key`) are never split between folds.
+        n keys; rows with the same key (see `pair_key`) are always in the same fold.
     levels
         The scale in ascending order, 2 to 10 whole numbers.
     seed
-        Of the folds inside; the same input and seed give the same model.
+        Seed of the inner folds; the same input and seed give the same model.
 
     Raises
     ------
     TooFewLabelsError
-        With fewer than 30 labels, 2 different labels or 5 groups.
+        If there are fewer than 30 labels, 2 different labels or 5 groups.
     ValueError
-        If lengths differ, the scale is not one, or a label is outside the scale.
+        If lengths differ, the scale is not valid, or a label is not on the scale.
     """
     codes, group_codes = _checked(features, labels, groups, levels)
     with threadpool_limits(THREADS):
@@ -305,15 +300,15 @@ def grouped_out_of_fold(
 ) -> FloatArray:
     """Return each row's probabilities from a model trained without its group.
 
-    Weight and temperature are chosen inside the training part of each fold, so no row's label
-    affects its own prediction.
+    Weight and temperature are chosen within the training part of each fold, so the label of a row
+    never affects its own prediction.
 
     Parameters
     ----------
     features, labels, groups, levels, seed
         As for `fit`.
     n_folds
-        At most the number of groups is used.
+        Number of folds, limited to the number of groups.
     progress
         Called with (done, total) after each fold; raises to stop.
 
@@ -342,10 +337,10 @@ def grouped_out_of_fold(
 
 
 def grouped_folds(groups: Sequence[Hashable] | IntArray, n_folds: int, seed: int) -> IntArray:
-    """Return each row's fold, shape (n,); groups stay whole, folds are of similar size.
+    """Return each row's fold, shape (n,), with whole groups and folds of similar size.
 
-    Groups in random order, largest first, go to the smallest fold so far. No more folds than
-    groups.
+    Groups are assigned to the smallest fold so far, largest group first, in random order among
+    equals. There are at most as many folds as groups.
     """
     names = list(dict.fromkeys(groups))
     place = {name: code for code, name in enumerate(names)}
@@ -369,14 +364,14 @@ def _train(
     levels: tuple[int, ...],
     seed: int,
 ) -> RelevanceClassifier:
-    """Fit to all rows; weight and temperature come from folds within them."""
+    """Fit to all rows; weight and temperature are chosen on folds within them."""
     k, everything = len(levels), np.arange(len(codes))
     names = [LEXICAL] if features.mentions is None else [LEXICAL, MENTIONS]
     folds = grouped_folds(groups.tolist(), INNER_FOLDS, seed)
     members, held_out = {}, {}
     for name in names:
         block = _block(features, name)
-        # Once for all rows: no label takes part in the components.
+        # Computed once for all rows, because the components do not use labels.
         components = find_components(block, MAX_COMPONENTS[name])
         penalty = INVERSE_PENALTY[name]
         members[name] = fit_member(components, everything, codes, k, penalty)
@@ -392,7 +387,7 @@ def _train(
 
 
 def _calibrate(parts: dict[str, FloatArray], codes: IntArray) -> tuple[float, float]:
-    """Return the weight, then the temperature, with the smallest log loss on held-out rows."""
+    """Return the weight and temperature with the smallest log loss on held-out rows."""
     weights = MENTION_WEIGHTS if MENTIONS in parts else (0.0,)
     losses = [log_loss(shrink(_mix(parts, weight), len(codes)), codes) for weight in weights]
     weight = weights[int(np.argmin(losses))]

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from annotation.corpus.methods.sentences import GENERAL, WORD_LISTS, is_comparing, split_sentence
 from cqa_site.stats.arrays import FloatArray
 
-# Comparative sentences without the names of what they compare.
-#
-# The objects are replaced by two fixed words in the order of their first mention, so neither
-# their names nor the order in which the comparison lists them reach a model: it cannot learn
-# that one pair is often relevant.
+# Comparative sentences without the names of the compared objects
+# The objects are replaced by two fixed words in the order of their first mention. A model sees
+# neither their names nor their order in the comparison, so it cannot learn that arguments about a
+# certain pair are often relevant.
 
 Spans = tuple[tuple[int, int], ...]
 
-# Two short everyday words, fixed before any model was fitted: embedders know them well.
+# Two short everyday words that embedders represent well; fixed before any model was fitted.
 STAND_INS = ("cats", "dogs")
 _WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 
@@ -35,8 +34,8 @@ class MaskedSentence:
     ----------
     text : str
     first, second, comparison : tuple of (start, stop)
-        Where `text` mentions the object named first, the one named second, and a word
-        that compares; empty tuples where it does not.
+        Positions in `text` of the object named first, the object named second, and comparative
+        words; empty if not mentioned.
     """
 
     text: str
@@ -63,7 +62,7 @@ def mask_objects(sentence: str, object1: str, object2: str) -> MaskedSentence:
 def replace_objects(
     sentence: str, object1: str, object2: str, names: tuple[str, str]
 ) -> tuple[str, tuple[list[tuple[int, int]], list[tuple[int, int]]]]:
-    """Return the text with ``names`` in order of first mention, and the places of each."""
+    """Return the text with ``names`` in order of first mention, and the positions of each."""
     order: list[int] = []
     spans: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     text = ""
@@ -80,22 +79,21 @@ def replace_objects(
 
 
 # Words, positions and punctuation of a comparative sentence, as numbers.
-#
-# The objects are masked first, so no feature depends on their names.
+# The objects are masked first, so that no feature depends on their names.
 
 _CAP = 15
 _LONGEST = 400
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)*|\d+(?:[.,]\d+)*%?|[^\w\s]")
-# Control characters: no sentence contains them as words, and the tokenizer keeps them apart.
+# Control characters, which never occur as words and are separate tokens.
 _FIRST, _SECOND = "\x02", "\x03"
 
 
 def lexical_features(sentences: Sequence[str], objects: Sequence[tuple[str, str]]) -> FloatArray:
     """Return counts and positions, shape (n, len(FEATURE_NAMES)), all finite.
 
-    Distances are in words and capped at 15, which also means "absent". Counts are mostly capped at
-    4. Only the first 400 words of a sentence are looked at. The columns that begin with ``words_``
-    count the words of one list of `WORD_LISTS`.
+    Distances are in words and capped at 15, which also means "absent". Most counts are capped at
+    4. Only the first 400 words of a sentence are used. Each column that begins with ``words_``
+    counts the words of one list in `WORD_LISTS`.
     """
     rows = [_describe(text, *pair) for text, pair in zip(sentences, objects, strict=True)]
     table = [[float(row[name]) for name in FEATURE_NAMES] for row in rows]
@@ -140,7 +138,7 @@ def _mentions(words: list[str], first: list[int], second: list[int]) -> dict[str
 
 
 def _name_parts(sentence: str, object1: str, object2: str) -> dict[str, float]:
-    """Return each name's share of words that begin a word of the sentence."""
+    """Return, for each name, the share of its words that begin a word of the sentence."""
     words = re.findall(r"\w+", sentence.lower())
     shares = sorted(_share_found(name, words) for name in (object1, object2))
     return {"name_found_less": shares[0], "name_found_more": shares[1]}
@@ -157,9 +155,9 @@ def _share_found(name: str, words: list[str]) -> float:
 
 
 def _comparison(words: list[str], first: list[int], second: list[int]) -> dict[str, float]:
-    """Return features of comparatives, the position of "than", and whether an aspect is named.
+    """Return features of comparatives, the position of "than", and the presence of an aspect.
 
-    "Better" is general, "lighter" and "better battery" are argued: they say in what.
+    "Better" is general, but "lighter" and "better battery" name an aspect.
     """
     objects = first + second
     general = [place for place, word in enumerate(words) if word in GENERAL]
@@ -192,7 +190,7 @@ def _comparison(words: list[str], first: list[int], second: list[int]) -> dict[s
 
 
 def _neighbours(words: list[str], objects: list[int]) -> dict[str, float]:
-    """Return features of the words beside the objects, and after the last of them."""
+    """Return features of the words next to the objects, and after the last object."""
     following = [_at(words, place + 1) for place in objects]
     preceding = [_at(words, place - 1) for place in objects]
     tail = [word for word in words[objects[-1] + 1 :] if word[0].isalnum()] if objects else []
@@ -253,11 +251,10 @@ def _nearest(places: list[int], others: list[int]) -> int:
 
 FEATURE_NAMES: tuple[str, ...] = tuple(_describe("", "", ""))
 
-# What a comparative sentence looks like to the trained relevance judge.
-#
-# A row is one sentence with the two objects of its comparison, masked.
-# Two kinds of features: `lexical_features` counts words and looks at positions and needs
-# nothing but numpy; the mention vectors of `describe_sentences` come from a sentence embedder.
+# Features of a comparative sentence for the trained relevance judge
+# A row is one sentence with the two objects of its comparison masked. `lexical_features` uses word
+# counts and positions and needs only numpy. The mention vectors of `describe_sentences` come from
+# a sentence embedder.
 
 Progress = Callable[[int, int], None]
 
@@ -273,7 +270,7 @@ class SpanEmbedder(Protocol):
         spans: Sequence[Sequence[Spans]],
         progress: Progress | None = None,
     ) -> NDArray[np.float32]:
-        """Return one vector per text, from the text and each of its groups of spans."""
+        """Return one vector per text, made from the text and each of its groups of spans."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,8 +281,8 @@ class RelevanceFeatures:
     ----------
     lexical : float array, shape (n, len(FEATURE_NAMES))
     mentions : float array, shape (n, d), or None
-        Vectors of the sentence, of both objects and of the comparing words, side by side;
-        None where no embedder was at hand.
+        Concatenated vectors of the sentence, both objects and the comparative words; None without
+        an embedder.
     embedding_model : str
         Name of the embedder; empty without one.
     """
@@ -309,16 +306,16 @@ def describe_sentences(
     embedder: SpanEmbedder | None = None,
     progress: Progress | None = None,
 ) -> RelevanceFeatures:
-    """Return all features of sentences with their pairs of objects.
+    """Return all features of sentences about pairs of objects.
 
     Parameters
     ----------
     sentences
-        Texts, n of them; may be empty.
+        n texts; may be empty.
     objects
-        The (object1, object2) of each sentence, n of them.
+        n pairs (object1, object2), one for each sentence.
     embedder
-        Without one the features are lexical only.
+        If None, all features are lexical.
     progress
         Called by the embedder with (done, total).
     """
@@ -332,7 +329,7 @@ def describe_sentences(
 
 
 def pair_key(object1: str, object2: str) -> str:
-    """Return the same text for a pair in any order and case: the group kept in one fold.
+    """Return a key that ignores order and case, to keep a pair in one fold.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Probabilities of ordinal levels, with initial ones from a rule or similarity."""
+"""Probabilities of ordinal levels, and initial probabilities from a rule or similarity."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 
 
 def median_label(probabilities: FloatArray, levels: Sequence[int]) -> IntArray:
-    """Return the lowest level with a cumulative probability of at least one half, shape (n,).
+    """Return the lowest level with a cumulative probability of at least 0.5, shape (n,).
 
-    Of all labels it has the smallest expected distance from the true one, in levels.
+    No other label has a smaller expected distance, in levels, from the true label.
 
     Examples
     --------
     >>> median_label(np.array([[0.4, 0.0, 0.2, 0.4]]), (0, 1, 2, 3)).tolist()
     [2]
     """
-    # A half lost to rounding is still a half.
+    # Allows for rounding errors at exactly 0.5.
     below = np.cumsum(probabilities, axis=1) < 0.5 - 1e-12
     place = np.minimum(below.sum(axis=1), len(levels) - 1)
     labels: IntArray = np.asarray(levels, dtype=np.int64)[place]
@@ -31,10 +31,10 @@ def median_label(probabilities: FloatArray, levels: Sequence[int]) -> IntArray:
 
 
 def uncertainty(probabilities: FloatArray) -> FloatArray:
-    """Return each row's uncertainty, 0 (sure) to 1 (one half at either end), shape (n,).
+    """Return each row's uncertainty, from 0 (certain) to 1 (half at either end), shape (n,).
 
-    The mean, over the k - 1 cuts of the scale, of the entropy of "above or below the cut", in
-    bits. Unlike the entropy of the levels it counts 0-or-3 as worse than 2-or-3.
+    The uncertainty is the entropy of "above or below the cut" in bits, averaged over the k - 1
+    cuts of the scale. Unlike the entropy of the levels, it is higher for 0-or-3 than for 2-or-3.
 
     Examples
     --------
@@ -55,12 +55,12 @@ def softmax(scores: FloatArray) -> FloatArray:
 
 
 def sharpen(probabilities: FloatArray, temperature: float) -> FloatArray:
-    """Divide the logarithms by the temperature: below 1 sharper, above 1 flatter."""
+    """Divide the logarithms by the temperature; below 1 sharpens, above 1 flattens."""
     return softmax(np.log(np.maximum(probabilities, 1e-12)) / temperature)
 
 
 def shrink(probabilities: FloatArray, n_labels: int) -> FloatArray:
-    """Smooth the probabilities as if one more label, spread evenly over levels, had been seen."""
+    """Smooth the probabilities as if there were one more label, spread evenly over the levels."""
     even = 1 / probabilities.shape[1]
     return np.asarray((n_labels * probabilities + even) / (n_labels + 1), dtype=np.float64)
 
@@ -71,7 +71,7 @@ def log_loss(probabilities: FloatArray, codes: IntArray) -> float:
     return float(-np.log(np.maximum(probability, 1e-12)).mean())
 
 
-# A start before there are labels: the guideline as a rule, and similarity to its levels.
+# Cold start without labels: the guideline as a rule, and similarity to its levels
 #
 # Measured on the 1,688 distinct text units of the relevance paper's release:
 #
@@ -81,16 +81,16 @@ def log_loss(probabilities: FloatArray, codes: IntArray) -> float:
 # `rule_probabilities`                           .475           .482            .617
 # `similarity_probabilities`, default guideline  .036           .074            .361
 # =============================================  =============  ==============  ===========
-#
-# Similarity is at chance there: the levels differ in what a sentence does, not in what it is
-# about. It remains for scales whose levels differ in topic; measure it on the first labels
-# before anything rests on it. The rule fits the 0-3 relevance scale only.
+# Similarity is at chance level there, because these levels differ in the function of a sentence,
+# not in its topic. It is meant for scales whose levels differ in topic; check it on the first
+# labels before relying on it. The rule fits only the 0-3 relevance scale.
 
 Progress = Callable[[int, int], None]
 
-# Differences of cosine similarity are small; fixed, since without labels nothing can be tuned.
+# Differences in cosine similarity are small. The value is fixed because it cannot be tuned without
+# labels.
 SHARPNESS = 20.0
-# The rule's level, then its neighbours: it is a guess, and must look like one.
+# Probabilities of the rule's level, then its neighbours; deliberately uncertain.
 NEAR = (0.6, 0.2, 0.1, 0.05)
 
 
@@ -105,12 +105,12 @@ class TextEmbedder(Protocol):
 
 @dataclass(frozen=True)
 class LevelDescription:
-    """One level of a scale as the guideline describes it.
+    """One level of a scale as described in the guideline.
 
     Attributes
     ----------
     name, meaning : str
-        Its title and its meaning.
+        Title and meaning of the level.
     examples : tuple of (sentence, object1, object2)
         May be empty.
     """
@@ -121,16 +121,16 @@ class LevelDescription:
 
 
 def rule_probabilities(lexical: FloatArray) -> FloatArray:
-    """Apply the 0-3 relevance guideline as a rule, shape (n, 4).
+    """Return probabilities from the 0-3 relevance guideline as a rule, shape (n, 4).
 
-    Level 0 if no object is named, 1 if one is, 2 if both are, 3 if both are and the
-    comparison names an aspect ("lighter", "better battery"). Levels further from the rule's
-    get less; the numbers are set, not learned.
+    The level is 0 if no object is named, 1 if one object is named, 2 if both are, and 3 if both
+    are and the comparison names an aspect ("lighter", "better battery"). More distant levels get
+    less probability. The numbers are set, not learned.
 
     Parameters
     ----------
     lexical
-        As `lexical_features` gives them.
+        The result of `lexical_features`.
     """
     named = lexical[:, FEATURE_NAMES.index("objects_named")].astype(int)
     argued = lexical[:, FEATURE_NAMES.index("both_argued")].astype(int)
@@ -146,10 +146,11 @@ def similarity_probabilities(
     embedder: TextEmbedder,
     progress: Progress | None = None,
 ) -> FloatArray:
-    """Return the levels' probabilities from similarity alone, for any scale.
+    """Return the probabilities of levels from similarity alone, for any scale.
 
-    A sentence is compared, objects masked, with each level's "name: meaning" and with its
-    examples, masked the same way. The largest similarity counts; softmax over the levels.
+    A sentence with masked objects is compared with the "name: meaning" of each level and with its
+    examples, masked in the same way. The largest similarity counts, and a softmax is taken over
+    the levels.
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ def similarity_probabilities(
     levels
         Descriptions of the k levels in ascending order.
     embedder
-        Gives vectors of length 1.
+        Returns vectors of length 1.
     progress
         Called with (done, total) while the sentences are encoded.
 

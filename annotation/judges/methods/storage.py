@@ -1,7 +1,7 @@
 """Serialisation of a trained relevance judge without pickle.
 
-The format is numpy's ``.npz``: plain float arrays and one JSON header. Reading builds numbers and
-text only, so bytes of unknown origin can at worst be refused. Equal models give equal bytes.
+The format is numpy's ``.npz`` with plain float arrays and one JSON header. Reading creates only
+numbers and text, so bytes of unknown origin are harmless. Equal models give equal bytes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _HEADER = "header"
 
 
 class ModelFileError(ValueError):
-    """The bytes are not a relevance judge that this version can use."""
+    """The bytes do not contain a relevance judge that this version can use."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +46,9 @@ class StoredModel:
     ----------
     model : RelevanceClassifier
     sha256 : str
-        Of all bytes.
+        Hash of all bytes.
     versions : dict of str
-        Python and libraries it was trained with.
+        Versions of Python and libraries used in training.
     """
 
     model: RelevanceClassifier
@@ -57,7 +57,7 @@ class StoredModel:
 
 
 def save_model(model: RelevanceClassifier) -> bytes:
-    """Return the model as bytes, without any sentence, label or object name."""
+    """Return the model as bytes, without sentences, labels or object names."""
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -89,14 +89,14 @@ def load_model(content: bytes, sha256: str | None = None) -> StoredModel:
     Parameters
     ----------
     content
-        As `save_model` gave it, at most 16 MB.
+        The result of `save_model`, at most 16 MB.
     sha256
-        If given, the bytes must have it.
+        If given, the bytes must have this hash.
 
     Raises
     ------
     ModelFileError
-        With a message that explains the error; nothing in the bytes is ever executed.
+        If the bytes cannot be read; the message gives the reason. They are never executed.
     """
     if len(content) > MAX_BYTES:
         raise ModelFileError("The file of the trained judge is too large.")
@@ -115,7 +115,7 @@ def _read_arrays(content: bytes) -> dict[str, np.ndarray[Any, Any]]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
-            # Compressed or overlapping members could unpack into anything; ours are plain.
+            # Compressed or overlapping members could expand to any size; ours are uncompressed.
             if any(member.compress_type != zipfile.ZIP_STORED for member in members):
                 raise ModelFileError("The file of the trained judge is compressed.")
             if sum(member.file_size for member in members) > MAX_BYTES:
@@ -131,7 +131,7 @@ def _read_arrays(content: bytes) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _read_array(content: bytes) -> np.ndarray[Any, Any]:
-    """Read one numeric ``.npy``; `numpy.load` would allocate whatever its header claims."""
+    """Read one numeric ``.npy``; `numpy.load` would allocate any size that the header claims."""
     file = io.BytesIO(content)
     if np.lib.format.read_magic(file) != (1, 0):
         raise ValueError("not an array")

@@ -1,4 +1,4 @@
-"""Agreement of each judge with votes and final labels of a round."""
+"""Agreement of each judge with the votes and final labels of a round."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -22,10 +22,9 @@ from cqa_site.stats.ratings import Ratings
 from cqa_site.stats.verdicts import RULES
 from .results import JudgeConfusion, LabelFigures
 
-# The machines that labelled arguments of a round, each with one label an argument.
-#
-# A judge is a run of a language model, a version of the trained judge, or the labels of a model
-# that came in a file. None of them is ever counted among people's votes.
+# Machines that labelled arguments of a round, each with one label per argument
+# A judge is a run of a language model, a version of the trained judge, or a model with imported
+# labels. Its labels never count as people's votes.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,19 +34,19 @@ class JudgeLabels:
     Attributes
     ----------
     key
-        ``run-<id>``, ``trained-<id>`` or ``rater-<id>``; its name in addresses.
+        ``run-<id>``, ``trained-<id>`` or ``rater-<id>``, as used in URLs.
     kind
         ``model``, ``classifier``, or ``imported``.
     labels
-        One label an argument (most frequent of its replicates, higher on a tie), indexed by
-        argument; empty where nothing was scored.
+        One label per argument (the most frequent of its replicates, or the higher on a tie),
+        indexed by argument; empty if nothing was scored.
     planned, labelled, unscored
-        Numbers of arguments to label, with a label, and without a usable label.
+        Numbers of arguments to label, labelled arguments, and arguments without a usable label.
     cost_micro
-        Cost of its labels without reuse of earlier replies, in millionths of a unit; None if
-        unknown.
+        Cost of its labels, as if no earlier reply had been reused, in millionths of a currency
+        unit; None if unknown.
     is_out_of_fold
-        Whether every label comes from a model that saw no argument of the same pair.
+        Whether every label comes from a model trained without arguments about the same pair.
     """
 
     key: str
@@ -67,25 +66,25 @@ class JudgeLabels:
 
     @property
     def coverage(self) -> float:
-        """Labelled share of the arguments that the judge was to label."""
+        """Labelled share of the arguments that the judge was asked to label."""
         return self.labelled / self.planned if self.planned else 0.0
 
     @property
     def per_thousand(self) -> float | None:
-        """Cost of a thousand labelled arguments in currency units; None if unknown."""
+        """Cost of 1,000 labelled arguments in currency units; None if unknown."""
         if self.cost_micro is None or not self.labelled:
             return None
         return self.cost_micro / 1_000 / self.labelled
 
 
 def judges_of(label_round: LabelRound) -> list[JudgeLabels]:
-    """Return a round's judges with at least one label, newest first; at most seven queries."""
+    """Return a round's judges with labels, newest first, with at most seven queries."""
     judges = [*_runs(label_round), *_trained(label_round), *_imported(label_round)]
     return sorted(judges, key=lambda judge: (judge.at, judge.key), reverse=True)
 
 
 def rationales(judge: JudgeLabels, arguments: Iterable[int]) -> dict[int, list[str]]:
-    """Return a judge's reasons per argument, one for each replicate that has one; one query."""
+    """Return a judge's reasons by argument, at most one per replicate, with one query."""
     if judge.run is None:
         return {}
     rows = judge.run.judge_labels.filter(argument__in=list(arguments), label__isnull=False)
@@ -131,7 +130,7 @@ def _run_judge(row: RelevanceRun, labels: pd.DataFrame, planned: int) -> JudgeLa
 
 
 def _planned(runs: list[Run]) -> dict[int, int]:
-    """Count the arguments that each run covers, including those in batches; one query."""
+    """Count the arguments in each run, including those in batches, with one query."""
     batches = [run.pk for run in runs if run.prompt.kind.endswith("_batch")]
     counts = {run.pk: run.planned // run.spec["replicates"] for run in runs}
     counts |= dict.fromkeys(batches, 0)
@@ -155,7 +154,7 @@ def _trained(label_round: LabelRound) -> list[JudgeLabels]:
 
 
 def _trained_judge(row: TrainedJudge, labels: pd.DataFrame) -> JudgeLabels:
-    # What the model saw in training says nothing about it: only out-of-fold labels are compared.
+    # Only out-of-fold labels are compared, because training data cannot test a model.
     is_trained = row.kind == TrainedJudge.Kind.TRAINED
     used = labels[labels["is_out_of_fold"]] if is_trained else labels
     judge_labels = used.set_index("argument")["label"].dropna()
@@ -219,13 +218,13 @@ class PeopleLabels:
     Attributes
     ----------
     votes
-        Counted votes of people and experts on items other than control items, by argument.
+        Counted votes by people and experts on ordinary items, by argument.
     final
         Final labels by argument.
     scale
-        Labels of the guideline, ascending.
+        Labels of the guideline in ascending order.
     agreement
-        Ordinal alpha among the votes, the reference for judges.
+        Ordinal alpha among the votes, as the reference for judges.
     """
 
     votes: Ratings
@@ -241,18 +240,18 @@ class JudgeComparison:
     Attributes
     ----------
     n
-        Arguments with a final label and a label of the judge.
+        Arguments with both a final label and a label from the judge.
     exact
         Share of them that are equal.
     bias, error
-        Mean of judge minus final label (above 0: the judge's are higher), and of its absolute
-        value, in steps of the scale.
+        Mean of the judge's label minus the final label (above 0 if the judge's labels are higher)
+        and of its absolute value, in steps of the scale.
     ordinal, interval
-        Alpha of the final labels and the judge's.
+        Alpha of the final labels and the judge's labels.
     with_votes
-        Ordinal alpha over pairs of a person's vote and the judge's label.
+        Ordinal alpha over pairs of one person's vote and the judge's label.
     difference
-        That alpha minus people's own, over the arguments that carry both.
+        That alpha minus the alpha among people, over the arguments that have both.
     """
 
     judge: JudgeLabels
@@ -268,19 +267,19 @@ class JudgeComparison:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """Final labels (rows) against the judge's (columns)."""
+        """Final labels (rows) against the judge's labels (columns)."""
         used = {*self.people.final.astype(int), *self.judge.labels.astype(int)}
         scale = sorted({*self.people.scale, *used})
         return confusion(self.people.final, self.judge.labels, scale)
 
     @cached_property
     def replacement(self) -> Replacement:
-        """Effect on the majority of replacing one vote by the judge."""
+        """Effect on the majority if the judge replaces one vote."""
         return replace_one_vote(self.people.votes, self.judge.labels)
 
     @cached_property
     def hardest(self) -> pd.DataFrame:
-        """Arguments with the largest distance: argument, final, judge, distance."""
+        """Arguments with the largest distance: argument, final label, judge's label, distance."""
         both = _both(self.people, self.judge)
         both["distance"] = (both["judge"] - both["final"]).abs()
         far = both[both["distance"] > 0].rename_axis("argument").reset_index()
@@ -288,13 +287,13 @@ class JudgeComparison:
 
 
 def people_of(label_round: LabelRound) -> PeopleLabels:
-    """Return votes and final labels of people; at most three queries."""
+    """Return the votes and final labels by people, with at most three queries."""
     rows = counted_votes(label_round).filter(item__control_label__isnull=True).order_by("pk")
     votes = pd.DataFrame(
         list(rows.values_list("item__argument", "rater", "label")),
         columns=["item", "rater", "value"],
     )
-    # One rater may have met the same sentence as two items; the first word counts.
+    # A rater may have labelled the same sentence as two items; the first label counts.
     ratings = Ratings.from_frame(votes.drop_duplicates(["item", "rater"]))
     return PeopleLabels(
         votes=ratings,
@@ -305,7 +304,7 @@ def people_of(label_round: LabelRound) -> PeopleLabels:
 
 
 def final_labels_of(label_round: LabelRound) -> pd.Series:
-    """Return final labels by argument; none is based on a machine's vote."""
+    """Return final labels by argument; they are never based on a machine's label."""
     rows = label_round.final_labels.filter(label__isnull=False).order_by("argument")
     table = pd.DataFrame(
         list(rows.values_list("argument", "label")), columns=["argument", "label"]
@@ -335,9 +334,9 @@ def compare(judge: JudgeLabels, people: PeopleLabels) -> JudgeComparison:
 def difference_from_people(
     people: PeopleLabels, judge: JudgeLabels, confidence: float = 0.95
 ) -> Estimate:
-    """Return alpha of votes and judge minus alpha of votes, ordinal; rule "one against a group".
+    """Return ordinal alpha of votes and judge minus that of votes; rule "one against a group".
 
-    With fewer items the judge's few errors may not occur at all, and no interval tells of them.
+    With fewer items, a judge's rare errors might not occur, and the interval would miss them.
     """
     rule = RULES["one against a group"]
     estimate = alpha_difference(people.votes, judge.labels, "ordinal", confidence)
@@ -348,14 +347,14 @@ def difference_from_people(
 
 
 def paired(both: pd.DataFrame) -> Ratings:
-    """Return the ratings of two raters, one per column, indexed by item."""
+    """Return the ratings of two raters as columns, indexed by item."""
     return Ratings.from_frame(
         both.melt(ignore_index=False, var_name="rater").rename_axis("item").reset_index()
     )
 
 
 def label_by_label(table: pd.DataFrame) -> pd.DataFrame:
-    """Return per label of a confusion table: n final, n judge, recall, precision, mean judge."""
+    """Return n final, n judge, recall, precision and mean judge for each label of a confusion."""
     counts = table.to_numpy(dtype=float)
     finals, predictions, hits = counts.sum(axis=1), counts.sum(axis=0), np.diag(counts)
     columns = table.columns.to_numpy(dtype=float)
@@ -399,7 +398,7 @@ def common_arguments(judges: Iterable[JudgeLabels]) -> set[int]:
 
 
 def narrowed(judge: JudgeLabels, arguments: set[int]) -> JudgeLabels:
-    """Return the judge on these arguments only; planned number and cost are unchanged."""
+    """Return the judge with labels for these arguments only, but with the same plan and cost."""
     return replace(judge, labels=judge.labels[judge.labels.index.isin(arguments)])
 
 

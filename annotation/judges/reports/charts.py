@@ -1,4 +1,4 @@
-"""The figures about judges, cached, as charts and as findings in sentences."""
+"""Cached figures about judges, as charts and as findings in words."""
 
 import hashlib
 from typing import Any
@@ -33,7 +33,7 @@ KEPT_SECONDS = 24 * 3600
 
 
 def figures_of(label_round: LabelRound, choice: JudgeSelection, state: str) -> JudgeResults:
-    """Return the figures of a selection in this state, computed now or cached."""
+    """Return the figures of a selection in this state, from the cache if possible."""
     query = hashlib.sha256(choice.query.encode()).hexdigest()
     key = f"judge-figures:{label_round.pk}:{state}:{query}"
     figures: JudgeResults | None = cache.get(key)
@@ -46,13 +46,13 @@ def figures_of(label_round: LabelRound, choice: JudgeSelection, state: str) -> J
 
 
 def _names(figures: JudgeResults) -> dict[str, str]:
-    """Return each judge's name: model, prompt version and run, or the rater's name."""
+    """Return the judges' names: model, prompt version and run, or the rater's name."""
     names = distinct(row.short_name for row in figures.judges)
     return {row.key: name for row, name in zip(figures.judges, names, strict=True)}
 
 
 def _judges_rows(figures: JudgeResults) -> list[dict[str, Any]]:
-    """Return people's alpha, then the best judges' alphas with people's votes and final labels."""
+    """Return people's alpha, then the best judges' alphas with votes and with final labels."""
     votes, final = _("with people's votes"), _("with final labels")
     rows = [{"who": _("People"), "with": votes, **bounds_of(figures.people.agreement)}]
     names = _names(figures)
@@ -153,7 +153,7 @@ def _prompt_rows(figures: JudgeResults) -> list[dict[str, Any]]:
     known = [row for row in figures.judges if row.run and row.ordinal.value is not None]
     return [
         {
-            # Without a zone Vega reads a local time, so the picture shows UTC wherever drawn.
+            # Vega reads times without a zone as local, so the chart shows UTC everywhere.
             "at": row.at[:19],
             "model": row.model,
             "name": row.short_name,
@@ -184,7 +184,7 @@ def _prompts_alt(figures: JudgeResults) -> str:
     ) % "; ".join(parts)
 
 
-# How to draw it, what it says in words, and what it is made of.
+# Specification, text alternative and rows of each chart
 CHARTS = {
     "judges": Chart(_judges, _judges_alt, lambda figures: figures.judges),
     "confusion": Chart(_confusion, _confusion_alt, lambda figures: figures.confusion),
@@ -194,7 +194,7 @@ CHARTS = {
 
 
 def judges_finding(figures: JudgeResults) -> Conclusion | None:
-    """State the best judge, and whether people agree with it as much as with each other.
+    """State which judge is best, and whether people agree with it as much as with each other.
 
     Rule "one against a group".
     """
@@ -234,7 +234,7 @@ def _demonstrated(judge: JudgeFigures) -> str:
 
 
 def _difference(best: BestJudge) -> str:
-    """Describe the difference, its interval, the number of judges, and the data still needed."""
+    """Describe the difference, its interval, the number of judges, and the data needed."""
     difference = best.difference
     text = ngettext(
         "Difference in alpha: %(difference)s on the %(n)s argument with votes and the judge's "
@@ -270,7 +270,7 @@ def _alphas(figures: JudgeResults, judge: JudgeFigures) -> str:
 
 
 def trained_finding(figures: TrainedFigures, number: int) -> Conclusion:
-    """State how far a trained judge's version agrees with labels it had not seen."""
+    """State how far a trained judge's version agrees with labels it was not trained on."""
     alpha = figures.ordinal
     if alpha.value is None:
         says = _("The agreement of version %(n)d with people cannot be computed.") % {"n": number}

@@ -1,4 +1,4 @@
-"""Computation of the figures on a round's judges, and the rows behind them."""
+"""Computation of figures about a round's judges, and the rows behind them."""
 
 from dataclasses import dataclass
 
@@ -36,17 +36,16 @@ from .results import (
     Sentence,
 )
 
-# Every figure about the judges of a round, for pages, files and the API.
-#
-# What is undefined is None beside a reason, never NaN.
+# Figures about the judges of a round, for pages, files and the API
+# Undefined values are None with a reason, never NaN.
 
-# A judge that gave no label for more than one in twenty is not ranked among the others.
+# A judge is ranked only if it labelled at least this share of its arguments.
 ENOUGH = 0.95
 SHOWN_TEXT = 400
 
 
 def compute_figures(label_round: LabelRound, choice: JudgeSelection) -> JudgeResults:
-    """Compute all figures; at most thirteen queries, regardless of size."""
+    """Compute all figures, with at most thirteen queries regardless of size."""
     people, judges = people_of(label_round), judges_of(label_round)
     common = common_arguments(judges)
     if choice.is_common:
@@ -67,7 +66,7 @@ def compute_figures(label_round: LabelRound, choice: JudgeSelection) -> JudgeRes
 
 
 def _rank(comparison: JudgeComparison) -> tuple[bool, float, str]:
-    """Return a sort key: enough coverage first, then higher alpha; undefined ones last."""
+    """Return a sort key: sufficient coverage first, then higher alpha, undefined values last."""
     value = comparison.ordinal.value
     is_low = comparison.judge.coverage < ENOUGH
     return is_low, -value if value is not None else 2.0, comparison.judge.key
@@ -183,7 +182,7 @@ WRITTEN = 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class ConfusionCell:
-    """Filter of arguments by final label and judge's label; None matches any."""
+    """Filter for arguments by final label and judge's label; None matches any label."""
 
     judge: str = ""
     final: int | None = None
@@ -200,10 +199,10 @@ class LabelledArgument:
     judges
         Every judge of the round, newest first.
     table
-        One row an argument, indexed by its key and ascending: ``final``, and a column for
-        each judge under its key; missing where there is no label.
+        One row per argument, sorted and indexed by its key, with a column ``final`` and a column
+        for each judge under its key; missing without a label.
     votes
-        People's votes, one a row: ``item`` (the key of the argument), ``value``.
+        People's votes, one per row: ``item`` (the key of the argument) and ``value``.
     """
 
     judges: list[JudgeLabels]
@@ -213,7 +212,7 @@ class LabelledArgument:
 
 @dataclass(frozen=True, kw_only=True)
 class ArgumentWithLabels(Sentence):
-    """An argument with every label; judges' labels in the order of the judges."""
+    """An argument with all its labels; judges' labels are in the order of the judges."""
 
     votes: list[int]
     final: int | None
@@ -221,7 +220,7 @@ class ArgumentWithLabels(Sentence):
 
 
 def labelled(label_round: LabelRound, cell: ConfusionCell) -> LabelledArgument:
-    """Return the arguments of a cell with a final label or a label of any judge."""
+    """Return the arguments of a cell that have a final label or a label from any judge."""
     people, judges = people_of(label_round), judges_of(label_round)
     columns = {judge.key: judge.labels for judge in judges}
     table = pd.DataFrame({"final": people.final, **columns}).sort_index()
@@ -236,7 +235,7 @@ def labelled(label_round: LabelRound, cell: ConfusionCell) -> LabelledArgument:
 
 
 def shown_rows(argument: LabelledArgument, start: int, count: int) -> list[ArgumentWithLabels]:
-    """Return some of the arguments with their text; one query."""
+    """Return some of the arguments with their text, with one query."""
     part = argument.table.iloc[start : start + count]
     votes = _votes_of_arguments(argument, part.index)
     texts = Argument.objects.select_related("comparison").in_bulk(part.index.tolist())
@@ -252,14 +251,14 @@ def shown_rows(argument: LabelledArgument, start: int, count: int) -> list[Argum
 
 
 def _votes_of_arguments(argument: LabelledArgument, arguments: pd.Index) -> dict[int, list[int]]:
-    """Return people's votes on some arguments, ascending; a whole round would take a second."""
+    """Return people's votes on some arguments, ascending; reading a whole round takes a second."""
     votes = argument.votes[argument.votes["item"].isin(arguments)].sort_values("value")
     groups = votes.groupby("item")["value"]
     return {int(item): values.astype(int).tolist() for item, values in groups}
 
 
 def rows_table(label_round: LabelRound, argument: LabelledArgument) -> TableData:
-    """Return every argument of the cell for a file; one query per thousand texts."""
+    """Return every argument of the cell for a file, with one query per thousand texts."""
     columns = (
         Column(_("Argument"), "argument"),
         Column(_("Object 1"), "object1"),

@@ -1,7 +1,7 @@
-"""Final labels of a round, source by source, compared with any rater's labels.
+"""Comparison of a round's final labels, source by source, with any rater's labels.
 
-A label set is one of `SETS`: labels from votes, from votes with expert overrides, and so on up to
-the final labels; or the labels of one method. A rater's labels come from any round of the study, a
+A label set is one of `SETS`: labels from votes, from votes with expert overrides, and so on to the
+final labels, or the labels of another method. A rater's labels come from any round of the study, a
 judge's run or a trained judge.
 """
 
@@ -22,7 +22,7 @@ from cqa_site.web.tables import TableData
 from .agreement import confusion_of, judges_of, paired
 from .results import JudgeConfusion
 
-# One source after the other, as they overrule each other; the last one is the final label.
+# Sources in order, each overruling those before it; the last gives the final labels.
 STEPS: dict[str, Any] = {
     "votes": gettext_lazy("Votes alone"),
     "expert": gettext_lazy("… with expert overrides"),
@@ -49,18 +49,18 @@ RECIPE = gettext_lazy(
 
 @dataclass(frozen=True, kw_only=True)
 class RaterLabels:
-    """One rater's labels: one label per argument, and every label of its copies."""
+    """One rater's labels: one label per argument, and all labels of its copies."""
 
     labels: pd.Series
     copies: dict[int, set[int]]
 
     def agrees(self, argument: int, label: int) -> bool:
-        """Whether the rater gave the argument, or a copy of it, this label."""
+        """Whether the rater gave this label to the argument or a copy of it."""
         return self.labels[argument] == label or label in self.copies.get(argument, ())
 
 
 def choices(study: Study) -> list[tuple[str, str]]:
-    """Return key and name of each comparable rater that is not a person; three queries."""
+    """Return the key and name of every comparable rater except people, with three queries."""
     labels = Assignment.objects.filter(
         round__study=study, state=Assignment.State.ANSWERED
     ).exclude(rater__kind=Rater.Kind.PERSON)
@@ -92,7 +92,7 @@ def _judge_choices(study: Study) -> list[tuple[str, str]]:
 
 
 def said_by(study: Study, key: str) -> tuple[str, RaterLabels] | None:
-    """Return name and labels for a key of `choices` or of a person; None if unknown."""
+    """Return the name and labels for a person's key or a key in `choices`; None if unknown."""
     kind, _dash, rest = key.partition("-")
     if kind == "rater":
         return _said_in_round(study, rest)
@@ -112,7 +112,7 @@ def _said_in_round(study: Study, ids: str) -> tuple[str, RaterLabels] | None:
 
 
 def labels_of_rater(label_round: LabelRound, rater: Rater) -> RaterLabels:
-    """Return a rater's labels in a round, even of an excluded rater; two queries."""
+    """Return a rater's labels in a round, even for an excluded rater, with two queries."""
     from annotation.consensus.methods import label_votes
 
     assignments = label_round.assignments.filter(
@@ -120,7 +120,7 @@ def labels_of_rater(label_round: LabelRound, rater: Rater) -> RaterLabels:
     )
     rows = list(assignments.order_by("pk").values_list("item__argument", "rater", "label"))
     table = pd.DataFrame(rows, columns=["unit", "rater", "value"])
-    # The label of a second copy of a sentence is kept as a remark on the first.
+    # The label of a second copy of a sentence is stored as a remark on the first copy.
     remarks = VoteEvent.objects.filter(
         assignment__in=assignments, kind=VoteEvent.Kind.FLAG, label__isnull=False
     )
@@ -149,7 +149,7 @@ def _said_by_judge(study: Study, key: str) -> tuple[str, RaterLabels] | None:
 
 
 def label_sets(label_round: LabelRound) -> pd.DataFrame:
-    """Return a round's label sets as last computed, one column each, indexed by argument."""
+    """Return a round's label sets as last computed, as columns indexed by argument."""
     rows = label_round.final_labels.order_by("argument").values_list("argument", *COLUMNS)
     table = pd.DataFrame(list(rows), columns=["argument", *COLUMNS]).set_index("argument")
     table = table.astype(float)
@@ -165,7 +165,7 @@ def label_sets(label_round: LabelRound) -> pd.DataFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelSet:
-    """One label set compared with the rater; ``changed`` counts changes from the previous step."""
+    """One label set compared with a rater; ``changed`` counts changes from the previous set."""
 
     set: str
     title: str
@@ -222,7 +222,7 @@ def _beside(
 def confusion_with(
     label_round: LabelRound, rater_labels: RaterLabels, chosen: str
 ) -> JudgeConfusion:
-    """Return labels of one set (rows) against the rater's (columns)."""
+    """Return the labels of one set (rows) against the rater's labels (columns)."""
     labels = label_sets(label_round)[chosen].dropna()
     used = {*labels.astype(int), *rater_labels.labels.dropna().astype(int)}
     scale = sorted({*label_round.guideline.values, *used})
@@ -230,7 +230,7 @@ def confusion_with(
 
 
 def steps_table(label_round: LabelRound, name: str, rows: list[LabelSet]) -> TableData:
-    """Return every label set compared with one rater, as a table for a file."""
+    """Return a table for a file with every label set compared with one rater."""
     columns = (
         Column(_("Label set"), "title"),
         Column(_("Labels changed by this step"), "changed"),
@@ -248,7 +248,7 @@ def steps_table(label_round: LabelRound, name: str, rows: list[LabelSet]) -> Tab
 
 
 def confusion_table(name: str, chosen: str, table: JudgeConfusion) -> TableData:
-    """Return the confusion of one label set with one rater, as a table for a file."""
+    """Return a table for a file with the confusion of one label set and one rater."""
     values = table.values
     columns = confusion_columns(SETS[chosen], "%d", values)
     rows = zip(values, table.cells, table.sums, strict=True)

@@ -1,4 +1,4 @@
-"""Content of figures about judges, the state they show, model cards and calls."""
+"""Figures about judges, the state that they show, model cards and calls."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PeopleFigures:
-    """Labels of `People`: final labels, votes on items, and agreement among the votes."""
+    """Labels by people: final labels, votes on items, and agreement among the votes."""
 
     final: int
     votes: int
@@ -51,7 +51,7 @@ class PeopleFigures:
 
 @dataclass(frozen=True)
 class Common:
-    """Number of arguments that every judge labelled, and whether only these count."""
+    """Number of arguments that every judge labelled, and whether only those count."""
 
     is_on: bool
     n: int
@@ -64,9 +64,9 @@ class JudgeFigures:
     Attributes
     ----------
     is_low
-        Whether it has too few labels for a rank.
+        Whether the judge has too few labels to be ranked.
     is_demonstration
-        Whether its labels are those of the built-in model.
+        Whether its labels come from the built-in model.
     """
 
     key: str
@@ -103,20 +103,20 @@ class JudgeFigures:
 
     @property
     def short_name(self) -> str:
-        """Model, prompt version and run; the rater's name if the judge is not a run."""
+        """Model, prompt version and run, or the rater's name if the judge is not a run."""
         return f"{self.model} v{self.prompt_number} #{self.run_number}" if self.run else self.name
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
-        """Estimates in the order of tables."""
+        """Estimates in the order of the tables."""
         return self.ordinal, self.interval, self.with_votes, self.difference
 
 
 @dataclass(frozen=True)
 class BestJudge:
-    """The judge with the highest ordinal alpha of the ``n`` ranked ones.
+    """The judge with the highest ordinal alpha among the ``n`` ranked judges.
 
-    ``difference`` is that of a `JudgeComparison`, corrected for the choice (Bonferroni).
+    ``difference`` is that of the `JudgeComparison`, corrected for the selection (Bonferroni).
     """
 
     key: str
@@ -126,7 +126,7 @@ class BestJudge:
 
 @dataclass(frozen=True)
 class JudgeConfusion:
-    """Labels of people (rows) against those of a judge; shares are of the row."""
+    """Labels by people (rows) against a judge's labels (columns), with shares of the row."""
 
     values: list[int]
     cells: list[list[int]]
@@ -158,7 +158,7 @@ class Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Disagreement(Sentence):
-    """Final label and votes, with the labels and reasons of one judge and a second one."""
+    """Final label and votes, with the labels and reasons of one or two judges."""
 
     votes: list[int]
     final: int
@@ -170,7 +170,7 @@ class Disagreement(Sentence):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeResults:
-    """Every figure; best judges first, low coverage last, plus the keys of the selected judges."""
+    """All figures: best judges first, low coverage last; with the keys of selected judges."""
 
     people: PeopleFigures
     common: Common
@@ -184,11 +184,11 @@ class JudgeResults:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether figures are based on different arguments, as judges labelled different ones."""
+        """Whether the figures of judges are based on different arguments."""
         return not self.common.is_on and any(row.labelled > self.common.n for row in self.judges)
 
     def named(self, key: str | None) -> JudgeFigures | None:
-        """Return the figures of one judge, or None."""
+        """Return the figures of one judge, or None if it has none."""
         return next((row for row in self.judges if row.key == key), None)
 
 
@@ -207,16 +207,15 @@ class TrainedFigures:
     predicted: int
 
 
-# Which state of votes, final labels and judges a set of figures shows.
-#
-# Nothing heavy is loaded here: a page that has seen the state asks for it every few seconds.
+# State of votes, final labels and judges that a set of figures shows
+# This part imports nothing heavy, because open pages poll the state every few seconds.
 
 RECIPE_VERSION = 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeSelection:
-    """Selection of a judge, a second one, and whether to use common arguments only."""
+    """Selection of one or two judges, and whether to use common arguments only."""
 
     judge: str = ""
     other: str = ""
@@ -224,7 +223,7 @@ class JudgeSelection:
 
     @classmethod
     def from_query(cls, query: QueryDict) -> Self:
-        """Read a selection from an address's query."""
+        """Read a selection from a URL query."""
         return cls(
             judge=query.get("judge", "")[:80],
             other=query.get("other", "")[:80],
@@ -233,7 +232,7 @@ class JudgeSelection:
 
     @property
     def query(self) -> str:
-        """Selection as an address's query."""
+        """Selection as a URL query."""
         chosen = QueryDict(mutable=True)
         named = {"judge": self.judge, "other": self.other, "common": "1" if self.is_common else ""}
         chosen.update({name: value for name, value in named.items() if value})
@@ -241,7 +240,7 @@ class JudgeSelection:
 
 
 def state_of(label_round: LabelRound) -> str:
-    """Return a short name that changes with votes, final labels or judges' labels; 4 queries."""
+    """Return a short key that changes with votes, final or judges' labels; four queries."""
     labels = JudgeLabel.objects.filter(label_round=label_round).order_by("run", "trained")
     judged = labels.values_list("run", "trained").annotate(Count("pk"), Count("label"), Max("at"))
     ids = Sum("argument", output_field=BigIntegerField())
@@ -254,7 +253,7 @@ def state_of(label_round: LabelRound) -> str:
 
 
 def judged_rounds(study: Study) -> QuerySet[LabelRound]:
-    """Return rounds with machine labels, newest first, each with ``judged_at``; one query."""
+    """Return rounds with machine labels and ``judged_at``, newest first, with one query."""
     labels = JudgeLabel.objects.filter(label_round=OuterRef("pk"), label__isnull=False)
     imported = Assignment.objects.filter(
         rater__study=study, rater__kind__in=MACHINES, state=Assignment.State.ANSWERED
@@ -269,9 +268,9 @@ def judged_rounds(study: Study) -> QuerySet[LabelRound]:
 
 
 def least_sure_first(label_round: LabelRound) -> list[int]:
-    """Return ordinary items by falling uncertainty, then those without a prediction, by rank.
+    """Return ordinary items by descending uncertainty, then items without a prediction by rank.
 
-    None at all where no judge was trained for the round.
+    The result is empty if no judge was trained for the round.
     """
     import numpy as np
 
@@ -286,17 +285,17 @@ def least_sure_first(label_round: LabelRound) -> list[int]:
     doubt = dict(zip((argument for argument, _p in rows), doubts.tolist(), strict=True))
     ordinary = label_round.items.filter(control_label__isnull=True).order_by("rank")
     items = ordinary.values_list("pk", "argument")
-    # Sorting keeps the random order among equals.
+    # Sorting is stable, so equal items stay in random order.
     return [pk for pk, argument in sorted(items, key=lambda item: -doubt.get(item[1], -1.0))]
 
 
-# What is to be known about one version of the trained judge, as plain values.
+# Model card of one version of the trained judge, as plain values
 
 FORMAT = 1
 
 
 def model_card(version: TrainedJudge) -> dict[str, Any]:
-    """Return data counts, recipe, library versions and figures, without texts and labels."""
+    """Return data counts, recipe, library versions and figures, but no texts or labels."""
     return {
         "format": FORMAT,
         "name": str(version),

@@ -1,4 +1,4 @@
-"""The figures about judges as tables, and two runs compared."""
+"""Tables of figures about judges, and the comparison of two runs."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ KINDS = {
 def judge_table(
     label_round: LabelRound, figures: JudgeResults, slug: str, state: str
 ) -> TableData:
-    """One figure as a table with its recipe; raises KeyError for an unknown one."""
+    """Return a figure as a table with its recipe; raises KeyError if it is unknown."""
     about = []
     if slug in OF_ONE_JUDGE and (chosen := figures.named(figures.chosen)):
         about.append(f", {chosen.name}")
@@ -48,13 +48,13 @@ def remark(row: JudgeFigures) -> str:
         remarks.append(_("every label from a model that saw no argument from the same pair"))
     if row.is_active:
         remarks.append(_("still running"))
-    # Why an alpha or its interval is missing, each reason once.
+    # Distinct reasons for missing alphas or intervals
     remarks += dict.fromkeys(estimate.reason for estimate in row.estimates if estimate.reason)
     return "; ".join(remarks)
 
 
 def _judges(figures: JudgeResults) -> list[dict[str, Any]]:
-    """Return people among themselves, who have few of a judge's figures, then the judges."""
+    """Return a row for people's own agreement, with few figures, then one row per judge."""
     people = figures.people
     first = {
         "name": _("People among themselves"),
@@ -80,7 +80,7 @@ def _confusion(figures: JudgeResults) -> list[tuple[int, list[int], int]]:
     return list(zip(confusion.values, confusion.cells, confusion.sums, strict=True))
 
 
-# Figures of the judge that is looked at.
+# Figures of the selected judge
 OF_ONE_JUDGE = ("confusion", "per-label", "hardest")
 TABLES: dict[str, FigureTable] = {
     "judges": FigureTable(
@@ -211,14 +211,14 @@ TABLES: dict[str, FigureTable] = {
     ),
 }
 
-# How far two runs over the same round agree, and where they differ most.
+# Agreement of two runs on the same round, and their largest differences
 
 MOST_SHOWN = 20
 
 
 @dataclass(frozen=True)
 class LabelDifference:
-    """One sentence with the labels and rationales of two runs."""
+    """One sentence with the labels and rationales from two runs."""
 
     argument: Argument
     labels: tuple[int, int]
@@ -226,7 +226,7 @@ class LabelDifference:
 
     @property
     def distance(self) -> int:
-        """Number of levels between the two labels."""
+        """Distance between the two labels in levels."""
         return abs(self.labels[0] - self.labels[1])
 
 
@@ -239,11 +239,11 @@ class RunAgreement:
     estimates
         Exact agreement, ordinal and interval alpha; see `cqa_site.stats.estimate.Estimate`.
     scale, confusion
-        Labels of the scale, and counts with the first run in rows.
+        Labels of the scale, and counts with the first run's labels as rows.
     differing
-        Sentences with different labels, the furthest apart first.
+        Sentences with different labels, largest distance first.
     n_differing
-        Their number.
+        Number of sentences with different labels.
     """
 
     n_common: int
@@ -257,15 +257,15 @@ class RunAgreement:
 
     @property
     def shares(self) -> list[list[tuple[int, float]]]:
-        """Each count with its share of the row, for shading."""
+        """Counts with their shares of the row, for shading."""
         return [[(n, n / (sum(row) or 1)) for n in row] for row in self.confusion]
 
 
 def compare_runs(first: Run, second: Run) -> RunAgreement:
     """Compare two runs of one round.
 
-    A sentence asked several times in a run counts with its most frequent label; of equally
-    frequent labels the higher one. Unscored answers have no label and are left out.
+    A sentence with several labels in a run counts with the most frequent label, or the higher
+    label on a tie. Unscored answers have no label and are left out.
     """
     from cqa_site.stats.agreement_coefficients import krippendorff_alpha
     from cqa_site.stats.disagreement import confusion, percent_agreement
@@ -302,7 +302,7 @@ def _levels(run: Run) -> list[dict]:
 
 
 def _labels(run: Run) -> dict[int, int]:
-    """Return the most frequent label of each argument; the highest one on a tie."""
+    """Return the most frequent label of each argument, or the highest on a tie."""
     argument_labels: dict[int, list[Any]] = defaultdict(list)
     rows = run.judge_labels.filter(label__isnull=False).order_by()
     for argument, label in rows.values_list("argument", "label"):

@@ -1,4 +1,4 @@
-"""Pages comparing judges with people, label comparisons, and trained judges."""
+"""Pages for comparing judges with people, comparing labels, and training judges."""
 
 import uuid
 from dataclasses import replace
@@ -62,7 +62,7 @@ def judges(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> Ht
 def judges_fragment(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Return the figures if they differ from the page's current version."""
+    """Return the figures if they differ from the version on the page."""
     label_round = label_round_or_404(study, label_round_id)
     is_polling = _is_polling(label_round)
     if is_polling and request.GET.get("seen") == state_of(label_round):
@@ -73,7 +73,7 @@ def judges_fragment(
 
 @study_page(*RESEARCHERS)
 def judges_card(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Return the short table for the agreement dashboard."""
+    """Return the short table on the agreement dashboard."""
     label_round = label_round_or_404(study, label_round_id)
     figures = figures_of(label_round, JudgeSelection(), state_of(label_round))
     context = {"study": study, "round": label_round, "figures": figures, "shown": SHORT}
@@ -82,7 +82,7 @@ def judges_card(request: StudyRequest, study: Study, label_round_id: uuid.UUID) 
 
 @study_page(*RESEARCHERS)
 def judge_rows(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """List the arguments behind a figure with votes, final label and every judge's label."""
+    """List the arguments behind a figure, with votes, final labels and judges' labels."""
     from annotation.judges.reports.figures import ConfusionCell, labelled, rows_table, shown_rows
 
     label_round = label_round_or_404(study, label_round_id)
@@ -110,7 +110,7 @@ def judge_rows(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -
 
 
 def _label(text: str | None) -> int | None:
-    """Return a label from an address; None, for no filter, if it is not a number."""
+    """Return a label from a URL; None (no filter) if it is not a number."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) == 1 else None
 
 
@@ -120,7 +120,7 @@ def _is_polling(label_round: LabelRound) -> bool:
 
 
 def _context(study: Study, label_round: LabelRound, choice: JudgeSelection) -> dict[str, Any]:
-    # Read before the labels: one that comes in between makes the page stale, never wrong.
+    # Read before the labels, so that a concurrent change makes the page stale but never wrong.
     state = state_of(label_round)
     figures = figures_of(label_round, choice, state)
     return {
@@ -171,7 +171,7 @@ def _cards(
 def judges_figure(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send the table or chart of one figure."""
+    """Send a figure as a table or chart."""
     label_round = label_round_or_404(study, label_round_id)
     state, choice = state_of(label_round), JudgeSelection.from_query(request.GET)
     cards = _cards(label_round, choice, figures_of(label_round, choice, state), state)
@@ -188,12 +188,12 @@ judge_urls = [
 ]
 
 
-# Label sets of a round beside any rater: the page and its tables as files.
+# Comparison of a round's label sets with any rater, as a page and as files
 
 
 @study_page(*RESEARCHERS)
 def label_compare(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Show each label set of a round compared with the chosen rater, step by step."""
+    """Show each label set of a round compared with the chosen rater."""
     from annotation.judges.reports.label_compare import SETS, choices
 
     label_round = label_round_or_404(study, label_round_id)
@@ -265,7 +265,7 @@ def _compared(label_round: LabelRound, key: str, chosen: str) -> dict[str, Any]:
 
 
 def _set_of(request: StudyRequest) -> str:
-    """Return the requested label set; the final labels if unknown."""
+    """Return the requested label set, or the final labels if it is unknown."""
     from annotation.judges.reports.label_compare import SETS
 
     name = request.GET.get("set", "")
@@ -285,7 +285,7 @@ label_compare_urls = [
 
 @study_page(*RESEARCHERS)
 def trained_judges(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """List the versions with their figures, and offer to train the next one."""
+    """List the versions with their figures, and offer to train the next version."""
     label_round = label_round_or_404(study, label_round_id)
     versions = label_round.trained_judges.select_related("created_by").defer("model")
     context = {
@@ -318,7 +318,7 @@ def train_judge(request: StudyRequest, study: Study, label_round_id: uuid.UUID) 
 
 @study_page(*RESEARCHERS, only="POST")
 def train_cancel(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Stop a pending or running training; nothing of it is stored."""
+    """Stop a pending or running training; it stores nothing."""
     label_round = label_round_or_404(study, label_round_id)
     if actions.cancel_training(label_round=label_round, actor=request.user):
         messages.success(request, _("The training was cancelled."))

@@ -1,4 +1,4 @@
-"""Pages of the relevance judge's runs: list, new run, and comparison of two runs."""
+"""Pages for the relevance judge's runs: list, new run, and comparison of two runs."""
 
 import uuid
 
@@ -31,7 +31,7 @@ OTHERS = 20
 
 
 def _label_rounds(study: Study, wanted: str) -> list[tuple[str, str]]:
-    """Return the newest rounds, and an older one if requested."""
+    """Return the newest rounds, and an older round if requested."""
     rows = label_rounds_of(study).only("public_id", "name", "study")
     names = {str(row.public_id): row.name for row in rows[:OFFERED_ROUNDS]}
     if wanted not in names and (key := id_from(wanted)):
@@ -76,7 +76,7 @@ run_list_urls = [path("judges/", list_view(PAGES), name="runs")]
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 def run_new(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Choose sentences and judge, and start the run."""
+    """Show the form for sentences and judge, and start the run."""
     label_round = label_round_or_404(study, label_round_id)
     form = RunForm(request.POST or None, label_round=label_round, actor=request.user)
     context = {"round": label_round, "has_things": True}
@@ -105,7 +105,7 @@ OFFERED = 100
 
 @study_page(*RESEARCHERS)
 def run_compare(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Choose two runs of the round and show their agreement."""
+    """Show the form for two runs of the round, and their agreement."""
     label_round = label_round_or_404(study, label_round_id)
     runs = study.runs.filter(relevance__label_round=label_round).exclude(state=Run.State.DRAFT)
     runs = runs.select_related("prompt", "endpoint")

@@ -1,4 +1,4 @@
-"""Storage of answers: idempotent, with history, never rejecting completed work."""
+"""Storage of answers: idempotent, with a history, and without rejecting completed work."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from .serving import DONE, FREE, take_slots
 MAX_ACTIVE_MS = 30 * 60 * 1000
 LATE = (Assignment.State.EXPIRED, Assignment.State.SKIPPED, Assignment.State.VOID)
 
-# What an answer changes in its row.
+# Fields that an answer changes
 ANSWER_FIELDS = (
     "slot", "state", "label", "is_extra", "skip_reason", "comment", "is_flagged", "answered_at",
     "active_ms",
@@ -43,12 +43,12 @@ class SubmittedLabel:
     comment: str = ""
     is_flagged: bool = False
     active_ms: int | None = None
-    # Client key of the answer that the page showed, empty for none; None where it does not say.
+    # Client key of the answer shown on the page, empty if there was no answer; None if not given.
     known: str | None = None
 
 
 class AnsweredMeanwhile(Exception):
-    """The stored answer is newer than the one the page displayed, and is kept."""
+    """The stored answer is newer than the answer on the page, so it is not changed."""
 
     def __init__(self, row: Assignment, label: SubmittedLabel) -> None:
         text = _(
@@ -78,15 +78,15 @@ def answer(*, rater: Rater, assignment: Assignment, given: SubmittedLabel) -> As
 
 
 def store(row: Assignment, label: SubmittedLabel) -> StoredLabel:
-    """Store an answer to a locked row; repeating the same key and body changes nothing.
+    """Store an answer in a locked row; repeating the same key and body changes nothing.
 
-    A first answer is always kept: with a slot it counts, without one it is an
-    extra. Another one is a change of the answer it names as ``known``, and of no other. Raises
-    AnswerNotValid, KeyReused, RoundClosed or AnsweredMeanwhile, before anything is written.
+    A first answer is always stored; it counts if it has a slot, and is an extra otherwise. A later
+    answer changes only the answer that it names as ``known``. Raises AnswerNotValid, KeyReused,
+    RoundClosed or AnsweredMeanwhile before anything is written.
     """
     _check(label, row.round)
     was_answered = row.state in DONE
-    # Events come with an answer only, so a first one has none to compare with.
+    # Events exist only after an answer, so a first answer has no event to compare with.
     earlier = row.events.filter(client_key=label.client_key).first() if was_answered else None
     if earlier is not None:
         return StoredLabel(_replay(earlier, label, row), is_first=False)
@@ -121,7 +121,7 @@ def _check(label: SubmittedLabel, label_round: LabelRound) -> None:
 
 
 def _replay(earlier: VoteEvent, label: SubmittedLabel, row: Assignment) -> Assignment:
-    """Accept a repeated request; reject another body under the same key."""
+    """Accept a repeated request; reject a different body with the same key."""
     same = (
         earlier.label == label.label
         and earlier.skip_reason == (label.skip_reason if label.label is None else "")
@@ -149,20 +149,20 @@ def newest_keys(rows: Iterable[Assignment]) -> dict[int, str]:
 def _label(row: Assignment, label: SubmittedLabel) -> None:
     if row.round.state == LabelRound.State.CLOSED:
         _give_back(row)
-    # Control items have no slot to find; asking for one all the same keeps their timing alike.
+    # Control items have no slots, but the query is made anyway to keep response times the same.
     if row.state in LATE or row.is_extra:
         row.slot = _free_slot(row)
         row.is_extra = row.slot_id is None and not row.item.is_control
     row.label, row.skip_reason = label.label, ""
     row.state = Assignment.State.ANSWERED
-    # Sent for control items, too (no slot has the key 0): both kinds cost the same queries.
+    # The query is also made for control items (no slot has key 0), so both kinds cost the same.
     Slot.objects.filter(pk=row.slot_id or 0).update(state=Slot.State.DONE, lease_until=None)
 
 
 def _free_slot(row: Assignment) -> Slot | None:
-    """Return a free slot of the item for a late answer; without one, it stays an extra.
+    """Return a free slot of the item for a late answer; otherwise the answer stays an extra.
 
-    In a closed round, or from an excluded rater, it stays an extra in any case.
+    In a closed round, or from an excluded rater, the answer always stays an extra.
     """
     if row.round.state == LabelRound.State.CLOSED or _is_excluded(row):
         return None
@@ -178,13 +178,13 @@ def _is_excluded(row: Assignment) -> bool:
 
 
 def _give_back(row: Assignment) -> None:
-    """Release the slot for another rater; in a closed round it stays empty."""
+    """Release the slot for another rater; in a closed round, it stays empty."""
     Slot.objects.filter(pk=row.slot_id or 0).update(state=Slot.State.OPEN, lease_until=None)
     row.slot, row.state = None, Assignment.State.EXPIRED
 
 
 def _bounded(active_ms: int | None) -> int | None:
-    """Limit the browser's time to at least zero and at most half an hour."""
+    """Limit the time reported by the browser to between zero and half an hour."""
     return None if active_ms is None else max(0, min(active_ms, MAX_ACTIVE_MS))
 
 
@@ -192,7 +192,7 @@ def _remember(row: Assignment, label: SubmittedLabel, was_answered: bool) -> Non
     kind = VoteEvent.Kind.SKIP if label.label is None else VoteEvent.Kind.ANSWER
     if was_answered and label.label is not None:
         kind = VoteEvent.Kind.CHANGE
-    # The row lock above makes a second event with the same key impossible here.
+    # The row lock above prevents a second event with the same key.
     VoteEvent.objects.create(
         assignment=row,
         client_key=label.client_key,

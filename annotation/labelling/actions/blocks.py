@@ -1,4 +1,4 @@
-"""Labelling as a task: blocks with control items, and corrections of rounds."""
+"""Labelling as a task: blocks with control items, and corrections to rounds."""
 
 import math
 from collections import Counter, defaultdict
@@ -42,9 +42,8 @@ from .exercises import draw_training, exercises_of, known_controls
 from .rounds import RUNNING, add_slots, freeze, prepare_round, require_live
 from .serving import DONE, FREE, how_far, lock_slots, next_work, take_slots
 
-# The policy by which labels are served: blocks of items with control items hidden among them.
-#
-# `serving` and `answering` beside it do the work; here stands what the engine of rounds asks.
+# Serving policy for labels: blocks of items, with control items hidden among them
+# `serving` and `answering` do the work; this part implements the interface to the rounds engine.
 
 CHUNK = 500
 RESERVED = Q(state=Assignment.State.SERVED)
@@ -52,16 +51,16 @@ HELD = RESERVED | Q(slot__isnull=False)
 
 
 class Blocks(TaskKind):
-    """Labelling in blocks; a block reserves ordinary items by slots, control items without."""
+    """Labelling in blocks; only ordinary items are reserved through slots."""
 
-    # Who answers too few control items as known.
+    # For raters who answer too few control items with the known label.
     excludes_by_rule = True
     pauses = True
 
     skipped = Q(state=Assignment.State.SKIPPED)
 
     def counts(self) -> dict[str, Any]:
-        """Return counts of items and slots; imported rounds have ``votes`` (labels) only."""
+        """Return the counts of items and slots; imported rounds have only ``votes`` (labels)."""
         mine = {"round": OuterRef("pk")}
         slots = Slot.objects.filter(**mine)
         votes = Assignment.objects.filter(**mine, state=Assignment.State.ANSWERED)
@@ -74,17 +73,17 @@ class Blocks(TaskKind):
         return {name: count_of(rows, "round") for name, rows in queries.items()}
 
     def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
-        """Count items labelled or skipped, including control items."""
+        """Count the items labelled or skipped, including control items."""
         own = Assignment.objects.filter(
             round__in=[label_round.pk for label_round in rounds], rater__user=user, state__in=DONE
         )
         return dict(own.order_by().values_list("round").annotate(Count("pk")))
 
     def most_items(self, round_: Round) -> int:
-        """Return the most items per rater: every item once, ordinary ones up to the cap.
+        """Return the maximum number of items per rater: each once, ordinary items up to the cap.
 
-        Each block includes its control items, as long as there are any that the person has not
-        seen. Nobody gets any of a draft.
+        Each block includes control items as long as the person has not seen all of them. Drafts
+        serve no items.
         """
         label_round = self.own(round_)
         if label_round.state == LabelRound.State.DRAFT:
@@ -93,7 +92,7 @@ class Blocks(TaskKind):
         return _with_controls(label_round, items["ordinary"], items)
 
     def count_free(self, round_: Round) -> int:
-        """Return the most available items for one rater; 0 for a round that is not open."""
+        """Return the maximum number of items free for one rater; 0 if the round is not open."""
         label_round = self.own(round_)
         if label_round.state != LabelRound.State.OPEN:
             return 0
@@ -101,14 +100,14 @@ class Blocks(TaskKind):
         return _with_controls(label_round, free, _count_items(label_round)) if free else 0
 
     def paces(self, round_: Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
-        """Return pace per rater over items labelled or skipped, including control items."""
+        """Return each rater's pace over items labelled or skipped, including control items."""
         own = Assignment.objects.filter(round=round_.pk, state__in=DONE, **where)
         skipped = Count("pk", filter=self.skipped)
         rows = own.order_by().values_list("rater")
         return rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_ms") / 1000)
 
     def measures(self, round_: Round) -> tuple[str, ...]:
-        """Return all measures except those of control items; none for imported rounds."""
+        """Return all measures except for control items; imported rounds have no measures."""
         if not self.own(round_).is_live:
             return ()
         return tuple(name for name in MEASURES if name not in OF_CONTROLS)
@@ -116,7 +115,7 @@ class Blocks(TaskKind):
     def last_answers(
         self, round_: Round, most: int, *, with_majority: bool = False, **where: Any
     ) -> dict[int, list[RecentAnswer]]:
-        """Return labelled and skipped items, control items too; those agree with nobody."""
+        """Return labelled and skipped items, including control items, which have no agreement."""
         own = Assignment.objects.filter(round=round_.pk, state__in=DONE, **where)
         columns = ("rater", "answered_at", "active_ms", "label", "is_flagged", "is_extra", "item")
         newest = newest_of_each(own, most, "-answered_at", "-pk")
@@ -140,24 +139,24 @@ class Blocks(TaskKind):
         return answers
 
     def value_counts(self, round_: Round) -> list[int]:
-        """Count the labels, those of control items too."""
+        """Count the labels, including those of control items."""
         rows = Assignment.objects.filter(round=round_.pk, state=Assignment.State.ANSWERED)
         return [n for _label, n in rows.order_by().values_list("label").annotate(n=Count("pk"))]
 
     def seconds_worked(self, round_: Round) -> Iterable[tuple[int, Any]]:
-        """Sum up all items served, including control items."""
+        """Add up the time on all items served, including control items."""
         rows = Assignment.objects.filter(round=round_.pk).order_by()
         yield from rows.values_list("rater").annotate(seconds=Sum("active_ms") / 1000.0)
 
     def why_none(self, round_: Round, rater: Rater) -> str:
-        """Return the reason that serving gives."""
+        """Return the reason for having no work, as given by `serving`."""
         label_round = self.own(round_)
         return next_work(
             label_round=label_round, place=place_for(round_=label_round, rater=rater)
         ).reason
 
     def is_done_by(self, round_: Round, place: Place) -> bool:
-        """Whether the rater has no remaining items, as counted on the work page."""
+        """Whether the rater has no items left, as counted on the work page."""
         served = Assignment.objects.filter(
             round=round_.pk, rater=place.rater_id, state=Assignment.State.SERVED
         )
@@ -165,18 +164,18 @@ class Blocks(TaskKind):
         return not far.left
 
     def leave_out(self, place: Place) -> int:
-        """Release an excluded rater's items in a running round; labels stay as extras.
+        """Release an excluded rater's items in a running round; the labels become extras.
 
-        Reserved control items are released as well, because otherwise only they would remain in
-        the block.
+        Reserved control items are released too, because otherwise only they would remain in the
+        block.
         """
         mine = Assignment.objects.filter(round=place.round_id, rater=place.rater_id)
         return free_slots(mine.filter(HELD)) if _is_running(self.own(place.round)) else 0
 
     def stop(self, place: Place, *, withdraws: bool) -> None:
-        """End a rater's reservations; a withdrawal also voids labels.
+        """End a rater's reservations; a withdrawal also voids the labels.
 
-        The history of votes is kept, and an answer in progress takes a free slot.
+        The history of votes is kept. An answer in progress gets a free slot.
         """
         mine = Assignment.objects.filter(round=place.round_id, rater=place.rater_id)
         free_slots(mine.filter(HELD if withdraws else RESERVED))
@@ -185,7 +184,7 @@ class Blocks(TaskKind):
             mine.filter(state__in=DONE).update(**void)
 
     def count_again(self, place: Place) -> int:
-        """Restore labels to free slots; labels after the round was closed stay extras."""
+        """Restore labels to free slots; labels submitted after closing stay extras."""
         return _regain_slots(place)
 
     def check_work(self) -> Iterable[str]:
@@ -216,7 +215,7 @@ def _ordinary_votes(round_: Round, **among: Any) -> dict[int, Counter[int]]:
 
 
 def majority_of(votes: Counter[int]) -> int | None:
-    """Return the label that more of at least two people gave than any other; else None.
+    """Return the most frequent label; None on a tie or with fewer than two votes.
 
     Examples
     --------
@@ -239,14 +238,14 @@ def _count_items(label_round: LabelRound) -> dict[str, int]:
 
 
 def _with_controls(label_round: LabelRound, ordinary: int, items: dict[str, int]) -> int:
-    """Return the number of ordinary items, up to the share cap, with their blocks' controls."""
+    """Count the ordinary items up to the share cap, plus the control items in their blocks."""
     allowed = min(ordinary, math.ceil(items["ordinary"] * label_round.share_cap))
     blocks = math.ceil(allowed / max(1, label_round.block_size - label_round.controls_per_block))
     return allowed + min(items["controls"], blocks * label_round.controls_per_block)
 
 
 def free_slots(held: QuerySet[Assignment]) -> int:
-    """Open the rows' slots and return their number; reservations end, labels become extras."""
+    """Free the rows' slots and return their number; reservations end, and labels become extras."""
     rows = list(held.select_for_update().order_by("pk").values_list("slot", flat=True))
     slots = sorted(pk for pk in rows if pk)
     held.filter(state=Assignment.State.ANSWERED).update(slot=None, is_extra=True)
@@ -258,7 +257,7 @@ def free_slots(held: QuerySet[Assignment]) -> int:
 
 
 def _regain_slots(place: Place) -> int:
-    """Give the rater's extra labels free slots of their items; return the number given."""
+    """Assign free slots to the rater's extra labels; return the number assigned."""
     extras = Assignment.objects.filter(
         round=place.round_id, rater=place.rater_id, state=Assignment.State.ANSWERED, is_extra=True
     )
@@ -274,7 +273,7 @@ def _regain_slots(place: Place) -> int:
 def _take_slots(assignments: dict[int, int]) -> int:
     """Take each item's first free slot for its assignment; return the number taken."""
     free = Slot.objects.filter(FREE, item__in=assignments)
-    # The last one written wins, so the lowest number comes last.
+    # The last entry wins, so the slot with the lowest number comes last.
     chosen = dict(free.order_by("-number").values_list("item", "pk"))
     slots = take_slots(list(chosen.values()))
     ids = [slot.pk for slot in slots]
@@ -284,7 +283,7 @@ def _take_slots(assignments: dict[int, int]) -> int:
 
 
 def check_correction(label_round: LabelRound, after: dict[str, Any]) -> None:
-    """Raise RoundNotReady for fewer votes than may have been given, or for another scale."""
+    """Raise RoundNotReady if the votes are reduced or the scale is changed."""
     if set(after) - {"name"}:
         require_live(label_round)
     if after.get("votes_per_item", label_round.votes_per_item) < label_round.votes_per_item:
@@ -299,7 +298,7 @@ def check_correction(label_round: LabelRound, after: dict[str, Any]) -> None:
 
 
 def correct_label_round(label_round: LabelRound, before: dict[str, Any]) -> None:
-    """Add slots for added votes, and record when the guideline's wording changed."""
+    """Add slots for additional votes, and record when the guideline's wording changed."""
     if "votes_per_item" in before:
         items = (
             label_round.items.filter(Item.ORDINARY).order_by("rank").values_list("pk", flat=True)
@@ -322,7 +321,7 @@ def retire_item(*, label_round: LabelRound, item: Item, is_retired: bool, actor:
     """Stop serving and counting an ordinary item, or restore it.
 
     A person who already sees the item can still answer; the answer is kept as an extra. Raises
-    RoundNotReady for control items, which are retired where their accuracy is looked at.
+    RoundNotReady for control items, which are retired on the quality pages.
     """
     label_round = locked_round(label_round, *RUNNING)
     item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, round=label_round)
@@ -347,7 +346,7 @@ def retire_item(*, label_round: LabelRound, item: Item, is_retired: bool, actor:
     )
 
 
-# What would be gone with a round: machines' labels, adopted labels, figures.
+# Data that would be deleted with a round: machines' labels, adopted labels, figures.
 MADE_OF_IT = ("judge_runs", "trained_judges", "adoptions", "lent_to", "snapshots")
 
 
@@ -379,10 +378,10 @@ class LabelRoundKind(Blocks):
     Item = Item
     Slot = Slot
     Event = VoteEvent
-    # Set by rooms above, like `after_closing`: what follows when somebody's block ended, with
-    # (label_round, place); ordinary items with those first that a machine is least sure of; and
-    # arguments with the labels that people agreed on, with (study, values of the scale), and those
-    # with the labels that experts settled in other rounds, too, with (label_round).
+    # Handlers set by higher packages, like `after_closing`: for the end of a person's block,
+    # called with (label_round, place); for ordinary items, the machine's least certain first; for
+    # arguments with labels that people agreed on, called with (study, values of the scale); and
+    # for those plus labels settled by experts in other rounds, called with (label_round).
     after_block: tuple[Callable[..., object], ...] = ()
     least_sure_first: Callable[[LabelRound], list[int]] | None = None
     agreed: Callable[[Study, list[int]], list[tuple[int, int]]] | None = None
@@ -396,51 +395,51 @@ class LabelRoundKind(Blocks):
         return True
 
     def exercises(self, round_: Any) -> list[Exercise]:
-        """Return the sentences with a known label that were set aside for training."""
+        """Return the sentences with known labels that were set aside for training."""
         return exercises_of(self.own(round_))
 
     def draw_exercises(self, round_: LabelRound, wanted: int) -> None:
-        """Set sentences with known labels aside; raises RoundNotReady if there are too few."""
+        """Set aside sentences with known labels; raises RoundNotReady if there are too few."""
         draw_training(round_, self.known_labels(round_.study, round_.guideline), wanted)
 
     def known_labels(self, study: Study, guideline: Any) -> dict[int, int]:
-        """Return arguments with a known label: control items, and what people agreed on."""
+        """Return arguments with a known label: control items, and arguments people agreed on."""
         values = guideline.values if guideline else []
         agreed = dict(self.agreed(study, values)) if self.agreed else {}
         return agreed | known_controls(study, values)
 
     def control_offers(self, round_: LabelRound) -> list[OfferedAnswer]:
-        """Return labels of settled disputes, then labels that people agreed on."""
+        """Return labels from settled disputes, then labels that people agreed on."""
         return offers_of(round_, self.known(round_)) if self.known else []
 
     def take_controls(self, round_: LabelRound, offers: list[OfferedAnswer], actor: User) -> None:
-        """Add the arguments, or mark those of a draft."""
+        """Add the arguments as control items, or mark existing items of a draft."""
         take_labels(round_, offers, actor)
 
     def answer_fields(self, round_: LabelRound) -> dict[str, Field]:
-        """Return the form field for a known label, with the levels as choices."""
+        """Return the form field for a known label with the levels as choices."""
         levels = round_.guideline.level_names.items()
         choices = [(value, f"{value} · {name}") for value, name in levels]
         return {"label": ChoiceField(choices=choices)}
 
     def make_slots(self, round_: LabelRound) -> None:
-        """Create the slots, in serving order."""
+        """Create the slots in serving order."""
         prepare_round(round_, self.least_sure_first)
 
     def check_reopening(self, round_: LabelRound) -> None:
-        """Reject reopening of an imported round."""
+        """Refuse to reopen an imported round."""
         require_live(round_)
 
     def check_correction(self, round_: LabelRound, after: dict[str, Any]) -> None:
-        """Allow changes of the name, more votes, and another wording of the same scale."""
+        """Allow a new name, more votes, and a new wording of the same scale."""
         check_correction(round_, after)
 
     def corrected(self, round_: LabelRound, before: dict[str, Any]) -> None:
-        """Add slots for added votes, and record the dates of each wording."""
+        """Add slots for additional votes, and record the dates of each wording."""
         correct_label_round(round_, before)
 
     def block_ended(self, label_round: LabelRound, place: Place) -> None:
-        """Run the handlers for a block whose last item was answered."""
+        """Run the handlers for a block after its last item was answered."""
         for follow in self.after_block:
             follow(label_round=label_round, place=place)
         if label_round.rules:
@@ -448,12 +447,12 @@ class LabelRoundKind(Blocks):
             check_rules(label_round, place)
 
     def check_removal(self, round_: LabelRound) -> None:
-        """Reject removal if a judge labelled its sentences or other data depend on it."""
+        """Refuse removal if a judge labelled the round's sentences or other data depend on it."""
         if any(getattr(round_, name).exists() for name in MADE_OF_IT):
             raise RoundNotReady(_("This round is already in use, so it cannot be deleted."))
 
     def card(self, done: int) -> Card:
-        """Return the text of a person's start-page card."""
+        """Return the text of the card on a person's start page."""
         if not done:
             text = _(
                 "One sentence at a time, one key for each label. Every answer is saved "
@@ -477,7 +476,7 @@ class LabelRoundKind(Blocks):
         return text % {"items": items}
 
     def counted(self) -> str:
-        """Return the definition of the counted items."""
+        """Return the description of the counted items."""
         return _("Labelled or skipped items, including control items.")
 
 

@@ -1,4 +1,4 @@
-"""Control items of label rounds from labels of other rounds."""
+"""Control items for label rounds, taken from labels in other rounds."""
 
 from collections.abc import Iterable
 
@@ -22,11 +22,11 @@ RUNNING = lazy("an ordinary item of this round, which is running")
 
 
 def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[OfferedAnswer]:
-    """Return the labels as offers for a draft or a running round, with reasons for refusal."""
+    """Return the labels as offers for a draft or running round, with reasons against some."""
     known = {row.argument: row for row in labels}
     columns = ("argument", "control_label")
     present: dict[int, int | None] = dict(label_round.items.values_list(*columns))
-    # Of any round: who trained on an argument saw its known label.
+    # Training for any round counts, because people saw the known label in it.
     rounds = LabelRound.objects.filter(study=label_round.study_id).only("recipe")
     trained = set(trained_on(*rounds).values_list("pk", flat=True))
     is_draft = label_round.state == LabelRound.State.DRAFT
@@ -61,7 +61,7 @@ def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[Off
 
 
 def take_labels(label_round: LabelRound, offers: list[OfferedAnswer], actor: User) -> None:
-    """Make arguments control items of a locked round, ordinary items of a draft included."""
+    """Make arguments, including ordinary items of a draft, control items of a locked round."""
     labels = {offer.source.pk: offer.known["label"] for offer in offers}
     for label in set(labels.values()):
         own = [pk for pk, known in labels.items() if known == label]

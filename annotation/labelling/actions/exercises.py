@@ -1,4 +1,4 @@
-"""Sentences with known labels on which people train before a label round."""
+"""Sentences with known labels for training before a label round."""
 
 import random
 from typing import Any
@@ -12,14 +12,14 @@ from annotation.labelling.models import Item, LabelRound
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import Exercise, RoundNotReady
 
-# Exercises of a new round without steps of its own.
+# Number of exercises for a new round without steps of its own.
 USUAL = 3
-# Where the recipe of a round keeps them, as pairs of an argument's public id and its label.
+# Key in a round's recipe, for pairs of an argument's public id and its label.
 TRAINING = "training"
 
 
 def known_controls(study: Study, values: list[int]) -> dict[int, int]:
-    """Return the control items of a study's rounds, as arguments with their known labels."""
+    """Return the control items of a study's rounds as arguments with known labels."""
     items = Item.objects.filter(
         round__study=study, control_label__in=values, is_retired=False, round__origin="live"
     )
@@ -37,7 +37,7 @@ def hidden_controls(study: Study) -> set[int]:
 
 
 def choose_training(known: dict[int, int], wanted: int, seed: int) -> dict[int, int]:
-    """Draw as many arguments with known labels, or all if there are fewer."""
+    """Draw the given number of arguments with known labels, or all if there are fewer."""
     draw = random.Random(f"{seed}:training")  # noqa: S311  an order, not a secret
     picked = draw.sample(sorted(known), min(wanted, len(known)))
     return {pk: known[pk] for pk in picked}
@@ -54,15 +54,15 @@ def keep_training(label_round: LabelRound, chosen: dict[int, int]) -> None:
 
 
 def trained_on(*label_rounds: LabelRound) -> QuerySet[Argument]:
-    """Return the arguments on which people train before the rounds."""
+    """Return the arguments used in training before the rounds."""
     ids = [pair[0] for row in label_rounds for pair in row.recipe.get(TRAINING, [])]
     return Argument.objects.filter(public_id__in=ids)
 
 
 def draw_training(label_round: LabelRound, known: dict[int, int], wanted: int) -> None:
-    """Draw what is missing from arguments outside the round; raises RoundNotReady.
+    """Draw the missing exercises from arguments outside the round; raises RoundNotReady.
 
-    A round that only shows its guideline draws the usual number, or none if there are fewer.
+    A round that only shows its guideline draws the usual number, or none if too few are available.
     """
     there = label_round.recipe.get(TRAINING, [])
     is_usual = not wanted and label_round.shows_guideline and label_round.onboarding_id is None
@@ -87,7 +87,7 @@ def draw_training(label_round: LabelRound, known: dict[int, int], wanted: int) -
 
 
 def exercises_of(label_round: LabelRound) -> list[Exercise]:
-    """Return the sentences in the order in which they were drawn."""
+    """Return the sentences in the order drawn."""
     pairs = label_round.recipe.get(TRAINING, [])
     if not pairs:
         return []

@@ -1,4 +1,4 @@
-"""Creation of guidelines, and planning, filling and preparation of rounds."""
+"""Creation of guidelines, and planning, filling and preparing of rounds."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,11 +23,11 @@ from cqa_site.people.models import Study, User
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import locked_round
 
-# Guidelines: a default in our own words, and versions that freeze once used.
+# Guidelines: a default, and versions that are frozen once they are used
 
 
 def default_levels() -> list[dict]:
-    """Return the 0–3 relevance scale (relevance paper, Table 1), ascending."""
+    """Return the 0–3 relevance scale (relevance paper, Table 1) in ascending order."""
     return [
         {
             "value": 0,
@@ -65,7 +65,7 @@ def default_levels() -> list[dict]:
 
 
 def default_body() -> str:
-    """Return the default instructions for the 0–3 scale, with the paper's hard cases."""
+    """Return the default instructions for the 0–3 scale, with hard cases from the paper."""
     return _(
         """You see two objects and one sentence from the web. Decide how much the sentence helps
 somebody who has to choose between the two objects. Judge the sentence alone: it does not matter
@@ -104,14 +104,14 @@ If you cannot read the sentence at all, skip it and say why; do not guess."""
 
 
 def default_draft(study: Study) -> Guideline:
-    """Return a draft from the newest version, or from the default (not saved)."""
+    """Return an unsaved draft based on the newest version or the default."""
     return study.guidelines.first() or Guideline(
         study=study, title=_("Argument relevance"), body=default_body(), levels=default_levels()
     )
 
 
 def default_guideline(study: Study, *, actor: User | None = None) -> Guideline:
-    """Return the study's newest guideline; creates version 1 from the default if missing."""
+    """Return the study's newest guideline; create version 1 from the default if missing."""
     draft = default_draft(study)
     if draft.pk is not None:
         return draft
@@ -124,9 +124,9 @@ def default_guideline(study: Study, *, actor: User | None = None) -> Guideline:
 def save_version(
     *, study: Study, title: str, body: str, levels: list[dict], actor: User | None
 ) -> Guideline:
-    """Store a new version; raises ScaleNotValid if the levels are not an ordinal scale."""
+    """Store a new version; raises ScaleNotValid if the levels do not form an ordinal scale."""
     check_levels(levels)
-    # Locking the study serialises two people who save at once: numbers stay gapless.
+    # Lock the study, so that concurrent saves get consecutive numbers.
     Study.objects.select_for_update().get(pk=study.pk)
     last = study.guidelines.aggregate(last=Max("number"))["last"] or 0
     return Guideline.objects.create(
@@ -135,7 +135,7 @@ def save_version(
 
 
 def freeze(guideline: Guideline) -> None:
-    """Mark the version as used; later changes need a new version."""
+    """Mark the version as used; later changes require a new version."""
     Guideline.objects.filter(pk=guideline.pk, frozen_at__isnull=True).update(
         frozen_at=timezone.now()
     )
@@ -144,16 +144,16 @@ def freeze(guideline: Guideline) -> None:
 CHUNK = 5_000
 RUNNING = (LabelRound.State.OPEN, LabelRound.State.PAUSED)
 Order = Callable[[LabelRound], list[int]]
-# Which arguments a new round takes: all, those that no round holds yet, or none for now.
+# Arguments of a new round: all, only arguments not in any round, or none for now.
 EVERY, NEW, LATER = "all", "new", "later"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelPlan:
-    """Settings of a round, apart from its items; its fields are the round's."""
+    """Settings of a round without its items; the fields are those of the round."""
 
     name: str
-    # None makes our default the study's first one.
+    # None: the default becomes the study's first guideline.
     guideline: Guideline | None
     votes_per_item: int
     block_size: int
@@ -173,10 +173,10 @@ class LabelPlan:
 
 @dataclass(frozen=True)
 class Take:
-    """Initial items of a round: its arguments, and the number of known ones used as controls.
+    """Initial items of a round: arguments, and the number of those with known labels as controls.
 
-    ``known`` are arguments with the labels that people agreed on; the given number of them, drawn
-    with the round's seed, become control items. ``train`` of those that are left train people.
+    ``known`` contains arguments with labels that people agreed on. The given number, drawn with
+    the round's seed, become control items; ``train`` of the others are used for training.
     """
 
     which: str = LATER
@@ -195,7 +195,7 @@ def plan_round(
     round_: LabelRound | None = None,
     take: Take = Take(),
 ) -> LabelRound:
-    """Create a draft with the chosen items, or change a draft, which keeps its items."""
+    """Create a draft with the chosen items, or change a draft without changing its items."""
     planned = locked_round(round_, LabelRound.State.DRAFT) if round_ else None
     planned = planned or LabelRound(study=study, created_by=actor)
     for name, value in vars(plan).items():
@@ -217,7 +217,7 @@ def arguments_of(study: Study, which: str) -> QuerySet[Argument]:
 
 
 def _fill(label_round: LabelRound, take: Take) -> None:
-    """Draw control items, then add ordinary ones from the rest."""
+    """Draw control items, then add ordinary items from the rest."""
     source = random.Random(label_round.seed)  # noqa: S311  an order, not a secret
     known = dict(source.sample(sorted(take.known), min(take.controls, len(take.known))))
     ids = list(
@@ -242,13 +242,13 @@ def add_items(
 ) -> int:
     """Add arguments of the same study; return the number of new items.
 
-    Those with a ``known`` label are control items. In a running round, ordinary items are served
-    after the others. Raises RoundNotReady for a closed one.
+    Arguments with a ``known`` label become control items. In a running round, new ordinary items
+    are served after all others. Raises RoundNotReady if the round is closed.
     """
     label_round = locked_round(label_round, LabelRound.State.DRAFT, *RUNNING)
     require_live(label_round)
     present = set(label_round.items.values_list("argument_id", flat=True))
-    # People see the known labels of these before their work.
+    # People see the known labels of these arguments in training.
     present |= set(trained_on(label_round).values_list("pk", flat=True))
     wanted = [pk for pk in dict.fromkeys(argument_ids) if pk not in present]
     arguments = Argument.objects.filter(study=label_round.study).in_bulk(wanted)
@@ -257,7 +257,7 @@ def add_items(
             round=label_round,
             argument=argument,
             external_id=str(argument.public_id),
-            # Both columns, as where somebody marks an item by hand.
+            # Set both columns, as when an item is marked by hand.
             control_label=known.get(pk),
             imported_control_label=known.get(pk),
         )
@@ -271,7 +271,7 @@ def add_items(
 
 
 def _append(label_round: LabelRound, items: list[Item]) -> None:
-    """Rank items behind those of a running round, and create slots of the ordinary ones."""
+    """Rank items after those of a running round, and create slots for ordinary items."""
     ids = [item.pk for item in items]
     last = label_round.items.exclude(pk__in=ids).aggregate(last=Max("rank"))["last"]
     _rank(label_round, ids, first=0 if last is None else last + 1)
@@ -281,7 +281,7 @@ def _append(label_round: LabelRound, items: list[Item]) -> None:
 
 
 def add_slots(label_round: LabelRound, item_ids: Iterable[int], numbers: Sequence[int]) -> None:
-    """Add slots to items, behind all existing slots."""
+    """Add slots to items, after all existing slots."""
     last = label_round.slots.aggregate(last=Max("order"))["last"]
     orders = count(0 if last is None else last + 1)
     slots = (
@@ -294,7 +294,7 @@ def add_slots(label_round: LabelRound, item_ids: Iterable[int], numbers: Sequenc
 
 @transaction.atomic
 def set_control(*, label_round: LabelRound, item: Item, label: int | None) -> None:
-    """Make an item of a draft a control item with a known label, or an ordinary one again."""
+    """Make an item of a draft a control item with a known label, or an ordinary item again."""
     label_round = locked_round(label_round, LabelRound.State.DRAFT)
     if label is not None and label not in label_round.guideline.values:
         raise RoundNotReady(_("The label is not on the scale."))
@@ -309,9 +309,9 @@ def set_control(*, label_round: LabelRound, item: Item, label: int | None) -> No
 
 
 def prepare_round(label_round: LabelRound, least_sure_first: Order | None) -> None:
-    """Create a draft's slots in a seeded random order; freezes its guideline.
+    """Create a draft's slots in seeded random order, and freeze its guideline.
 
-    ``least_sure_first`` orders them if the round starts with the items a judge is least sure of.
+    ``least_sure_first`` sorts the items if the round starts with those a judge is least sure of.
     """
     _check_complete(label_round)
     _make_slots(label_round, least_sure_first)
@@ -342,7 +342,7 @@ def _check_complete(label_round: LabelRound) -> None:
 
 
 def _make_slots(label_round: LabelRound, least_sure_first: Order | None) -> None:
-    """Give every item a random rank and every ordinary item its slots, in bounded memory."""
+    """Assign random ranks to items and slots to ordinary items, in bounded memory."""
     _rank(label_round, list(label_round.items.order_by("pk").values_list("pk", flat=True)))
     votes = label_round.votes_per_item
     slots = (
@@ -367,9 +367,9 @@ def _store_slots(slots: Iterator[Slot]) -> None:
 
 
 def _places(label_round: LabelRound, least_sure_first: Order | None) -> Iterable[tuple[int, int]]:
-    """Yield ordinary items with queue positions: random, or those uncertain for the judge first.
+    """Yield ordinary items with queue positions, in random order or the judge's uncertain first.
 
-    Ranks stay random either way, so control items are drawn as always.
+    Ranks are random in both cases, so the drawing of control items is not affected.
     """
     if label_round.orders_by_uncertainty:
         doubtful = least_sure_first(label_round) if least_sure_first else []

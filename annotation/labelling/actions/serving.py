@@ -19,20 +19,18 @@ from cqa_site.rounds.onboarding.steps import may_work
 from cqa_site.rounds.progress import TaskProgress, pace
 from cqa_site.rounds.queue import place_for
 
-# Which items a rater gets next.
-#
-# Work is claimed in blocks: ordinary items through slots, control items at seeded random places of
-# each block. One block is one reservation, so neither order nor timing of single items says which
-# of them are controls. A slot whose lease ran out (by the clock of the database) counts as open
-# inside the claim; no sweeper is needed. Slots are taken with ``FOR UPDATE SKIP LOCKED`` where the
-# database has it; on SQLite the immediate transaction is the lock.
-#
-# Locks are taken in one order everywhere: the place, then assignments,
-# then slots, each by key. Who cannot keep to it skips what is locked.
+# Next items of a rater
+# Work is claimed in blocks: ordinary items through slots, and control items at seeded random
+# positions in each block. A block is reserved as a whole, so neither the order nor the timing of
+# items reveals which of them are controls. A claim treats slots with an expired lease (by the
+# database clock) as open, so no cleanup job is needed. Slots are locked with ``FOR UPDATE SKIP
+# LOCKED`` if the database supports it; on SQLite, the immediate transaction is the lock.
+# The lock order is always the same: enrolment, assignments, slots, each by key. Code that cannot
+# follow this order skips locked rows.
 
 LOW_WATER = 2
-# Items held ahead, so that work goes on without a connection, unless they would be more than
-# one in SHARE_AHEAD of the votes that the round still needs.
+# Items reserved ahead, so that work can continue offline; limited to one in SHARE_AHEAD of the
+# votes that the round still needs.
 AHEAD = 20
 SHARE_AHEAD = 5
 WINDOW = 4
@@ -42,20 +40,20 @@ DONE = (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
 CONTROL = Q(control_label__isnull=False, is_retired=False)
 TAKEN = (Assignment.State.SERVED, *DONE)
 
-# Item → slot; a control item has none.
+# Maps items to slots; control items have no slot.
 Block = dict[int, int | None]
 
 
 @dataclass(frozen=True)
 class LabelWork:
-    """A rater's assignments in serving order, or the reason that there are none."""
+    """A rater's assignments in serving order, or the reason for having no work."""
 
     assignments: list[Assignment]
     reason: str = ""
 
 
 def open_assignments(place: Place) -> QuerySet[Assignment]:
-    """Return the served but unanswered items of a rater, in serving order."""
+    """Return a rater's served but unanswered items in serving order."""
     return (
         Assignment.objects.filter(
             rater_id=place.rater_id, round_id=place.round_id, state=Assignment.State.SERVED
@@ -66,19 +64,19 @@ def open_assignments(place: Place) -> QuerySet[Assignment]:
 
 
 def reserved(*, label_round: LabelRound, place: Place) -> list[Assignment]:
-    """Return the rater's current reservations, in serving order."""
+    """Return the rater's current reservations in serving order."""
     return list(open_assignments(place)[: label_round.block_size + AHEAD + LOW_WATER])
 
 
 def next_work(
     *, label_round: LabelRound, place: Place, waiting: list[Assignment] | None = None
 ) -> LabelWork:
-    """Return the rater's reserved items, reserving new blocks when few are left.
+    """Return the rater's reserved items, reserving new blocks if few are left.
 
     Callers that already know the ``reserved`` items pass them as ``waiting``.
 
-    Reasons for an empty list: ``not_open``, ``stopped``, ``steps`` (something comes before the
-    work), ``share_cap``, ``held`` (others hold the last items), ``finished``.
+    Reasons for an empty list: ``not_open``, ``stopped``, ``steps`` (steps before the work are
+    incomplete), ``share_cap``, ``held`` (others have reserved the last items), ``finished``.
     """
     if waiting is None:
         waiting = reserved(label_round=label_round, place=place)
@@ -110,20 +108,20 @@ def renew(*, place: Place) -> int:
 
 
 def lock_slots(slots: QuerySet[Slot]) -> list[int]:
-    """Lock the slots one by one, in key order; return those that still match."""
+    """Lock the slots one by one in key order, and return those that still match."""
     rows = slots.select_for_update(of=("self",)).order_by("pk").only("pk")
     return [slot.pk for slot in rows]
 
 
 def _is_enough(label_round: LabelRound, waiting: int) -> bool:
-    """Whether enough items are reserved, checked once per block to keep other labels cheap."""
+    """Whether enough items are reserved; checked once per block to save queries."""
     if waiting < LOW_WATER:
         return False
     return waiting > AHEAD + 1 or waiting % label_round.block_size != 1
 
 
 def _blocks_wanted(label_round: LabelRound, waiting: int) -> int:
-    """Return one block if few items are left, more if enough remain for other raters."""
+    """Return one block if few items are left, or more if enough remain for other raters."""
     wanted = math.ceil((AHEAD + LOW_WATER - waiting) / label_round.block_size)
     if wanted > 1 or waiting >= LOW_WATER:
         free = Slot.objects.filter(FREE, round=label_round).count()
@@ -134,7 +132,7 @@ def _blocks_wanted(label_round: LabelRound, waiting: int) -> int:
 @transaction.atomic(savepoint=False)
 def claim_blocks(*, label_round: LabelRound, place: Place) -> str:
     """Reserve one or more blocks; return "" or the reason that nothing could be reserved."""
-    # Two tabs of one rater wait here for each other; the second finds the first one's block.
+    # Two tabs of the same rater wait for each other here; the second finds the first tab's block.
     held = Place.objects.select_for_update().get(pk=place.pk)
     if held.is_stopped or held.is_excluded:
         return "stopped"
@@ -187,8 +185,8 @@ def _choose_controls(
     """Choose the control items of the next blocks; return their keys."""
     if not label_round.controls_per_block:
         return []
-    # As with ordinary items, a reservation that ran out does not count: an item that never
-    # came back would be known for a control.
+    # As with ordinary items, expired reservations do not count, because an item that never came
+    # back would be recognisable as a control.
     mine = Assignment.objects.filter(item=OuterRef("pk"), rater_id=place.rater_id, state__in=TAKEN)
     items = Item.objects.filter(CONTROL, ~Exists(mine), ~_had_elsewhere(place), round=label_round)
     fresh = list(items.order_by("pk").values_list("pk", flat=True))
@@ -198,7 +196,7 @@ def _choose_controls(
 def _had_elsewhere(place: Place) -> Exists:
     """Select control items whose known label the rater may have influenced.
 
-    They got the argument in another round, or decided what its label is.
+    The rater got the argument in another round or decided on its label.
     """
     arguments = Argument.objects.filter(pk=OuterRef("argument"))
     got = Assignment.objects.filter(item__argument=OuterRef("pk"), rater_id=place.rater_id)
@@ -209,7 +207,7 @@ def _had_elsewhere(place: Place) -> Exists:
 def _claim_slots(
     label_round: LabelRound, place: Place, wanted: int, rng: random.Random
 ) -> list[Slot]:
-    """Take one free slot of each of ``wanted`` items near the rater's cursor."""
+    """Take one free slot from each of ``wanted`` items near the rater's cursor."""
     window = WINDOW * wanted
     ahead = _candidates(label_round, place, Q(order__gt=place.cursor), window)
     if len(ahead) < wanted:
@@ -230,8 +228,8 @@ def _claim_slots(
 def take_slots(slot_ids: list[int]) -> list[Slot]:
     """Lock free slots that no other transaction holds, and end their old reservations.
 
-    Answers lock an assignment and then its slot, so holders are locked first here, too; every
-    lock is taken with SKIP LOCKED, so two takers and an answer can never wait in a circle.
+    Answers lock an assignment before its slot, so the holding assignments are locked first here as
+    well. All locks use SKIP LOCKED, so two claims and an answer can never deadlock.
     """
     held = dict(Assignment.objects.filter(slot_id__in=slot_ids).values_list("slot_id", "pk"))
     mine = set(
@@ -250,10 +248,10 @@ def take_slots(slot_ids: list[int]) -> list[Slot]:
 
 
 def _expire_blocks(slot_ids: list[int]) -> None:
-    """End the leases of slots, with the unanswered rest of their blocks.
+    """End the leases of slots, and those of the unanswered items in their blocks.
 
-    One block is one reservation and ends as one: what a rater found left of a
-    block would otherwise be its controls, which hold no slot.
+    A block expires as a whole. Otherwise only its control items would remain, because they have no
+    slot.
     """
     holders = Assignment.objects.filter(slot_id__in=slot_ids, state=Assignment.State.SERVED)
     for rater, label_round, block in set(holders.values_list("rater_id", "round_id", "block")):
@@ -277,13 +275,13 @@ def _expire_blocks(slot_ids: list[int]) -> None:
 def _candidates(
     label_round: LabelRound, place: Place, where: Q, window: int
 ) -> dict[int, tuple[int, int]]:
-    """Map item → (order, slot) of its first free slot, for up to ``window`` items."""
+    """Map items to (order, slot) of their first free slot, for up to ``window`` items."""
     mine = Assignment.objects.filter(
         item=OuterRef("item_id"), rater_id=place.rater_id, state__in=TAKEN
     )
     limit = window * label_round.votes_per_item
     slots: dict[int, tuple[int, int]] = {}
-    # Two queries, because each state has its own partial index.
+    # Use two queries, because each state has its own partial index.
     for state in (Q(state=Slot.State.OPEN), Q(state=Slot.State.LEASED, lease_until__lt=Now())):
         rows = (
             Slot.objects.filter(where, state, ~Exists(mine), round=label_round)
@@ -296,7 +294,7 @@ def _candidates(
 
 
 def _others_hold_items(label_round: LabelRound, place: Place) -> bool:
-    """Whether slots that the rater could still get are leased to others now."""
+    """Whether slots that the rater could still get are currently leased to others."""
     mine = Assignment.objects.filter(
         item=OuterRef("item_id"), rater_id=place.rater_id, state__in=TAKEN
     )
@@ -304,7 +302,7 @@ def _others_hold_items(label_round: LabelRound, place: Place) -> bool:
 
 
 def _serve(label_round: LabelRound, place: Place, blocks: list[Block], rng: random.Random) -> None:
-    """Store blocks, each in random order; reuses rows of expired reservations."""
+    """Store blocks, each in random order, reusing rows of expired reservations."""
     expired = {
         row.item_id: row
         for row in Assignment.objects.filter(
@@ -334,22 +332,22 @@ def _serve(label_round: LabelRound, place: Place, blocks: list[Block], rng: rand
 
 
 def answered_count(place: Place) -> int:
-    """Count the items that this rater labelled or skipped in the round, including controls."""
+    """Count the items that the rater labelled or skipped in the round, including controls."""
     return Assignment.objects.filter(
         rater_id=place.rater_id, round_id=place.round_id, state__in=DONE
     ).count()
 
 
 def member_place(*, label_round: LabelRound, membership: Membership) -> Place:
-    """Return a member's enrolment in one label round, which is its ``round``."""
+    """Return a member's enrolment in a label round, with ``round`` set to it."""
     return place_for(round_=label_round, rater=rater_for(membership=membership))
 
 
-# How far one person is in a round; control items count like all others.
+# Progress of one person in a round; control items count like any other item
 
 
 def times_of(place: Place) -> list[int | None]:
-    """Return active milliseconds of all items rater labelled or skipped, including controls."""
+    """Return active milliseconds of the items rater labelled or skipped, including controls."""
     rows = Assignment.objects.filter(
         rater_id=place.rater_id, round_id=place.round_id, state__in=DONE
     )
@@ -364,17 +362,17 @@ def how_far(
     served: int,
     wanted: int | None = None,
 ) -> TaskProgress:
-    """Return the numbers of completed, served and still available items; one query.
+    """Return the numbers of completed, served and available items, with one query.
 
-    The number of control items to come follows from the blocks to come, so that the sum stays the
-    same whatever was answered: after an ordinary item, and after one with a known label.
+    The number of future control items is derived from the number of future blocks, so the total is
+    the same whether an ordinary item or a control item was answered.
     """
     is_open = label_round.state == LabelRound.State.OPEN and not (
         place.is_stopped or place.is_excluded
     )
     coming = _coming(label_round, place) if is_open else 0
     planned = label_round.expected_seconds
-    # A page without script tells no time; such an answer is taken to be as long as planned.
+    # Pages without JavaScript report no time; the planned time is used for their answers.
     own = [
         milliseconds / 1000 if milliseconds else planned
         for milliseconds in times
@@ -387,7 +385,7 @@ def how_far(
 def _coming(label_round: LabelRound, place: Place) -> int:
     mine = Assignment.objects.filter(item=OuterRef("pk"), rater_id=place.rater_id, state__in=TAKEN)
     free = Slot.objects.filter(FREE, item=OuterRef("pk"))
-    # Only for control items: it would be slow for thousands of others.
+    # Used only for control items; it would be slow for thousands of ordinary items.
     can_come = Case(When(CONTROL, then=~_had_elsewhere(place)), default=Value(False))
     items = label_round.items.annotate(
         is_mine=Exists(mine), is_free=Exists(free), can_come=can_come

@@ -1,4 +1,4 @@
-"""Pages for a rater's labelling: serve items, store labels, correct earlier ones."""
+"""Pages for raters: serve items, store labels, and correct earlier labels."""
 
 import uuid
 from dataclasses import replace
@@ -60,7 +60,7 @@ from .label_page import (
 
 
 def place_in(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> Place:
-    """Return the member's enrolment in an opened live round; raises Http404."""
+    """Return the member's enrolment in a live round that has been opened; raises Http404."""
     label_round = opened_round(LABELS, request, study, label_round_id, "guideline")
     if not label_round.is_live:
         raise Http404
@@ -99,7 +99,7 @@ _HELD = PreparedQuery(
 def locked_place(request: StudyRequest, study_id: uuid.UUID, label_round_id: uuid.UUID) -> Place:
     """Return the rater's enrolment with its round, locked against concurrent decisions.
 
-    One query that asks for the membership, too. Before the assignment it is about to change, see
+    A single query also checks the membership. This lock comes before that of the assignment; see
     `annotation.labelling.actions.serving`. Raises Http404 or PermissionDenied.
     """
     places = _PLACE(user=request.user.pk, study=study_id, label_round=label_round_id)
@@ -115,7 +115,7 @@ def locked_place(request: StudyRequest, study_id: uuid.UUID, label_round_id: uui
 def held_rows(place: Place, item: uuid.UUID) -> tuple[Assignment, list[Assignment]]:
     """Return the answered item and the rater's other reserved items in serving order, locked.
 
-    One query, which tells on each how much had been ``answered`` before. Raises
+    A single query, which adds the number of earlier answers as ``answered``. Raises
     Assignment.DoesNotExist.
     """
     rows = _HELD(rater=place.rater_id, label_round=place.round_id, item=item)
@@ -129,7 +129,7 @@ def held_rows(place: Place, item: uuid.UUID) -> tuple[Assignment, list[Assignmen
 
 
 def with_texts(rows: list[Assignment]) -> list[Assignment]:
-    """Return the rows with their texts, loaded in one query if missing."""
+    """Return the rows with their texts, loading missing texts in one query."""
     if all(map(Assignment.item.is_cached, rows)):
         return rows
     assignments = Assignment.objects.select_related("item__argument__comparison")
@@ -146,7 +146,7 @@ def answers_of(place: Place) -> QuerySet[Assignment]:
 
 
 def own_row(place: Place, public_id: str) -> Assignment:
-    """Return an item served to the rater, by the id in an address; raises Http404."""
+    """Return an item served to the rater, by its id in the URL; raises Http404."""
     rows = Assignment.objects.exclude(state=Assignment.State.VOID).select_related(
         "item__argument__comparison"
     )
@@ -155,11 +155,10 @@ def own_row(place: Place, public_id: str) -> Assignment:
     )
 
 
-# The label page: one sentence, one key.
-#
-# Answers come from a plain form or from label.js. Both post the same fields to
-# ``label_answer``; the Accept header decides between a redirect and JSON with
-# the next items. Opening the page reserves items: a GET that writes, on purpose.
+# Label page
+# Answers are sent by a plain form or by label.js. Both post the same fields to ``label_answer``;
+# the Accept header selects a redirect or JSON with the next items. Opening the page reserves
+# items, so this GET request writes on purpose.
 
 RATERS = (Role.ANNOTATOR, Role.EXPERT)
 EARLIER = 5
@@ -174,7 +173,7 @@ REFUSALS: dict[type[Exception], tuple[str, int]] = {
 
 @study_page(*RATERS, only="GET")
 def label(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Show the next item, or with ?item= one's own earlier answer, to change it."""
+    """Show the next item, or with ?item= an earlier answer of the rater for correction."""
     place = place_in(request, study, label_round_id)
     if "item" not in request.GET:
         return _page(request, place)
@@ -187,7 +186,7 @@ def label(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> Htt
 def label_answer(
     request: StudyRequest, study_id: uuid.UUID, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Store one answer; return the next items, or the address of the page that shows them."""
+    """Store one answer; return the next items, or redirect to the page that shows them."""
     form = AnswerForm(request.POST)
     if not form.is_valid():
         place = place_in(request, admit(request, study_id, RATERS), label_round_id)
@@ -198,7 +197,7 @@ def label_answer(
         place = place_in(request, admit(request, study_id, RATERS), label_round_id)
         return _refuse(request, place, "unread", 409, item)
     try:
-        # One transaction for the answer and what follows from it: one commit per label.
+        # One transaction for the answer and its consequences, so one commit per label.
         with transaction.atomic():
             place = locked_place(request, study_id, label_round_id)
             row, work, answered = _store(request, place, item, form.answer())
@@ -223,8 +222,9 @@ def _store(
     label_round: Any = place.round
     row, waiting = held_rows(place, item)
     stored = store(row, label)
-    # Not after changes: whoever is stopped could try out which answers end the stop. And only
-    # after whole blocks: earlier, the answer that stops somebody would be one to a control item.
+    # Not after changes, because a stopped rater could find out which answers end the stop. Only
+    # after whole blocks, because otherwise the answer that stops a rater would reveal a control
+    # item.
     if stored.is_first and all(row.block != stored.row.block for row in waiting):
         LABELS.block_ended(label_round, place)
         fields = ["is_stopped", "excluded_at", "prepared_for", "prepared_until"]
@@ -238,7 +238,7 @@ def _store(
 
 @study_page(*RATERS, only="GET")
 def label_next(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Return the items reserved for the rater, for a page that resumes."""
+    """Return the rater's reserved items, for a page that resumes."""
     place = place_in(request, study, label_round_id)
     answered = answered_count(place)
     return JsonResponse(_coming(_work(request, place, answered), answered))
@@ -248,7 +248,7 @@ def label_next(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -
 def label_alive(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Renew the rater's leases while the page is visible.
 
-    Answers nothing: the number of slots would tell how many items are controls.
+    The response is empty, because the number of slots would reveal the number of control items.
     """
     renew(place=place_in(request, study, label_round_id))
     return HttpResponse(status=204)
@@ -256,7 +256,7 @@ def label_alive(request: StudyRequest, study: Study, label_round_id: uuid.UUID) 
 
 @study_page(*RATERS, only="GET")
 def label_answers(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """List the rater's own answers, newest first; editable while the round is open."""
+    """List the rater's answers, newest first; they can be changed while the round is open."""
     place = place_in(request, study, label_round_id)
     page = Paginator(answers_of(place), PAGE_SIZE).get_page(request.GET.get("page"))
     label_round: Any = place.round
@@ -275,7 +275,7 @@ def _page(
     notice: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """Render ``shown`` or else the next item; without either, the reason."""
+    """Render ``shown`` or the next item, or the reason that there is no item."""
     label_round: Any = place.round
     times = times_of(place)
     work = _work(request, place, len(times))
@@ -320,7 +320,7 @@ def _refuse(
     item: uuid.UUID | None = None,
     detail: str = "",
 ) -> HttpResponse:
-    """Show the reason that an answer was not stored, with the item again."""
+    """Show the item again, with the reason that the answer was not stored."""
     texts = {
         "answered_meanwhile": detail,
         "not_valid": _("This answer was not stored: choose a label, or skip with a reason."),
@@ -338,7 +338,7 @@ def _refuse(
 
 
 def _coming(work: LabelWork, answered: int) -> dict[str, Any]:
-    """Return the rater's own work; round progress would reveal what others do."""
+    """Return only the rater's own work, because round progress would reveal that of others."""
     return {
         "next": [item_payload(row) for row in with_texts(work.assignments)],
         "progress": {"answered": answered},
@@ -349,7 +349,7 @@ def _coming(work: LabelWork, answered: int) -> dict[str, Any]:
 def _work(
     request: StudyRequest, place: Place, answered: int, waiting: list[Assignment] | None = None
 ) -> LabelWork:
-    """Return the remaining work; participants get only the number of items in their link."""
+    """Return the remaining work; for participants, only the number of items in their link."""
     label_round: Any = place.round
     reason = over_reason(request, label_round, answered)
     if reason:

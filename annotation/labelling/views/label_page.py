@@ -23,11 +23,11 @@ from cqa_site.rounds.pages.rounds import round_in
 from cqa_site.rounds.progress import TaskProgress
 from cqa_site.web.pages import wants_json
 
-# What label pages may know: allow-lists, the same keys for every item.
+# Content of label pages: allow-lists with the same keys for every item
 
 
 def segments_of(row: Assignment) -> list[SentencePart]:
-    """Return the sentence in parts, with the names of the two objects marked."""
+    """Split the sentence into parts and mark the names of the two objects."""
     argument = row.item.argument
     return split_sentence(argument.text, argument.comparison.object1, argument.comparison.object2)
 
@@ -45,7 +45,7 @@ def item_payload(row: Assignment) -> dict[str, object]:
 
 
 def earlier_payload(row: Assignment, known: Mapping[int, str]) -> dict[str, object]:
-    """Return an item with the rater's answer; a change must send ``known`` back."""
+    """Return an item with the rater's answer; a change must send back its ``known`` value."""
     return {
         "item": item_payload(row),
         "known": known.get(row.pk, ""),
@@ -58,12 +58,12 @@ def earlier_payload(row: Assignment, known: Mapping[int, str]) -> dict[str, obje
     }
 
 
-# The label page itself, for people at work and for researchers who try it.
+# Label page for annotators, and for researchers as a preview
 
 
 @dataclass(frozen=True)
 class LabelWays:
-    """Addresses that the page posts answers to and links to."""
+    """URLs for answers and links on the page."""
 
     page: str
     answer: str
@@ -74,7 +74,7 @@ class LabelWays:
 
 @dataclass(frozen=True)
 class LabelPageState:
-    """Content of a label page: reserved items, and the current one or the reason for none."""
+    """Content of a label page: reserved items, and the current item or the reason for none."""
 
     label_round: LabelRound
     waiting: list[Assignment]
@@ -85,7 +85,7 @@ class LabelPageState:
 
 
 def ways_of(label_round: LabelRound) -> LabelWays:
-    """Return the addresses for regular labelling."""
+    """Return the URLs for regular labelling."""
     ids = [label_round.study.public_id, label_round.public_id]
     names = ("label", "label_answer", "label_next", "label_alive", "label_answers")
     return LabelWays(*(reverse(name, args=ids) for name in names))
@@ -99,7 +99,7 @@ def render_label(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    """Render the page; ``context`` and ``page`` are its own values for template and script."""
+    """Render the page; ``context`` and ``page`` are extra values for template and script."""
     current, label_round, far = state.current, state.label_round, state.far
     is_change = current is not None and current.state in DONE
     for_script = {
@@ -133,10 +133,9 @@ def render_label(
     return render(request, template, around | dict(context), status=status)
 
 
-# The label page for researchers, as annotators see it; whatever they answer is not stored.
-#
-# The items are the first in the order of the round, control items among them and as little marked
-# as for annotators. Nothing is reserved: the rows that the page shows were never made.
+# Preview of the label page for researchers; answers are not stored
+# The preview shows the first items in round order, including unmarked control items as for
+# annotators. Nothing is reserved, and the rows shown are not saved.
 
 PREFETCH = 5
 
@@ -154,7 +153,7 @@ def label_trial(
 def label_trial_answer(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Respond to a trial answer as to a real one, without storing it."""
+    """Respond to a trial answer like a real answer, without storing it."""
     label_round, rows = _tried(study, label_round_id)
     form = AnswerForm(request.POST)
     number = _number(rows, form.cleaned_data["item"]) if form.is_valid() else 1
@@ -185,13 +184,13 @@ def label_trial_next(
 def label_trial_alive(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Respond without renewing; a trial holds no leases."""
+    """Respond without renewing leases, because a trial has none."""
     _tried(study, label_round_id)
     return HttpResponse(status=204)
 
 
 def _tried(study: Study, label_round_id: uuid.UUID) -> tuple[LabelRound, list[Assignment]]:
-    """Return the round and unsaved rows for its first items; raises Http404."""
+    """Return the round, and unsaved rows for its first items; raises Http404."""
     label_round = round_in(PAGES, study, label_round_id)
     items = label_round.items.select_related("argument__comparison").order_by("rank", "pk")[:MOST]
     rows = [

@@ -1,4 +1,4 @@
-"""Pages of rounds, their items and their guidelines, for researchers."""
+"""Pages for researchers about rounds, their items and guidelines."""
 
 import random
 import uuid
@@ -35,7 +35,7 @@ from cqa_site.rounds.pages.rounds import PER_PAGE, ListColumn, RoundPages, round
 
 
 def label_round_or_404(study: Study, label_round_id: uuid.UUID) -> LabelRound:
-    """Return a round of the study, imported ones included, with its guideline."""
+    """Return a round of the study, live or imported, with its guideline."""
     label_rounds = label_rounds_of(study).select_related("guideline")
     return get_object_or_404(label_rounds, public_id=label_round_id)
 
@@ -51,12 +51,12 @@ def _more(label_round: LabelRound) -> dict[str, Any]:
 
 
 def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """Return a ready-to-open plan, with control items if people agreed on labels."""
+    """Return a plan that is ready to open, with control items if people agreed on labels."""
     known = agreed_on(study, study.guidelines.first())
     return proposed_controls(study.arguments.count(), len(known))
 
 
-# Which items the page lists.
+# Filter for the listed items
 ONLY = {
     "ordinary": Q(control_label__isnull=True),
     "controls": Q(control_label__isnull=False),
@@ -95,7 +95,7 @@ def label_round_items(
     """List the round's items; in a draft, also select arguments and mark controls."""
     label_round = round_in(PAGES, study, label_round_id)
     is_running = label_round.is_live and label_round.state in rounds.RUNNING
-    # A round to which arguments are added takes the new ones by default.
+    # By default, arguments not in any round are added to an existing round.
     form = PickForm(request.POST or None, study=study, initial={"only_new": is_running})
     if request.method == "POST" and form.is_valid():
         return _add(request, study, label_round, form.cleaned_data)
@@ -174,7 +174,7 @@ def label_round_item_retire(
 def label_round_control(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
-    """Mark one item of a draft as a control item, or as an ordinary one."""
+    """Mark an item of a draft as a control item or an ordinary item."""
     label_round = round_in(PAGES, study, label_round_id)
     item = get_object_or_404(label_round.items, external_id=str(argument_id))
     form = ControlForm(request.POST, values=label_round.guideline.values)
@@ -227,7 +227,7 @@ def guideline(request: StudyRequest, study: Study, number: int) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def guideline_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Write the next version, starting from the newest."""
+    """Create the next version, starting from the newest."""
     newest = default_draft(study)
     form = GuidelineForm(
         request.POST or None,
