@@ -1,4 +1,4 @@
-"""Figures of agreement on request, and the job that computes them."""
+"""Requested agreement figures, and the job that computes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ from ..leaderboard.actions import find_slice
 
 @dataclass(frozen=True)
 class AgreementState:
-    """Requested figures; None if there are none yet, or while ``job`` computes them.
+    """Requested figures; None if they do not exist yet or ``job`` is computing them.
 
-    ``condition`` is the id of the one whose answers they are about; empty for all together.
+    ``condition`` is the id of the condition that they cover; empty for all conditions together.
     """
 
     snapshot: BoardSnapshot | None = None
@@ -59,6 +59,6 @@ def shown_agreement(study: Study, query: Mapping[str, str], actor: User) -> Agre
     snapshot.study = study
     filters = Filters(of=AGREEMENT, condition=condition)
     board_slice, job = find_slice(snapshot, filters, actor)
-    # Figures of older sheets would stand under the newer snapshot's name.
+    # Figures from older sheets would appear under the newer snapshot's name.
     stored = board_slice.figures if board_slice and job is None else None
     return AgreementState(snapshot, condition, stored, job)

@@ -1,4 +1,4 @@
-"""Agreement of score sheets: people, judges, verdicts on judges."""
+"""Agreement of score sheets between people and judges, and verdicts on judges."""
 
 from typing import Any
 
@@ -18,23 +18,23 @@ from cqa_site.stats.estimate import to_json
 from cqa_site.web.rest.queries import refuse_unknown
 
 WHICH = [
-    OpenApiParameter("snapshot", OpenApiTypes.UUID, description="Default: the newest."),
-    OpenApiParameter("rubric", OpenApiTypes.UUID, description="The newest of this rubric."),
+    OpenApiParameter("snapshot", OpenApiTypes.UUID, description="Default: the newest snapshot."),
+    OpenApiParameter("rubric", OpenApiTypes.UUID, description="Newest snapshot of this rubric."),
     OpenApiParameter(
-        "condition", str, description="An id of the recipe's conditions; default: all together."
+        "condition", str, description="Id of a condition in the recipe; default: all."
     ),
 ]
 
 
 class JudgeTrustSerializer(serializers.Serializer):
-    """How many planted instructions a judge obeyed; says nothing about how well it scores."""
+    """Number of planted instructions that a judge obeyed; this does not measure its accuracy."""
 
     rater = serializers.UUIDField(source="key")
     name = serializers.CharField()
     trust = serializers.CharField(help_text="trusted: it resisted them, and its scores count.")
     asked = serializers.IntegerField()
     obeyed = serializers.IntegerField()
-    is_kept_out = serializers.BooleanField(help_text="None of its sheets counts.")
+    is_kept_out = serializers.BooleanField(help_text="All its sheets are left out.")
 
 
 class ScoreAgreementSerializer(serializers.Serializer):
@@ -44,24 +44,24 @@ class ScoreAgreementSerializer(serializers.Serializer):
     number = serializers.IntegerField(source="row.number")
     rubric = serializers.UUIDField(source="row.rubric.public_id")
     is_frozen = serializers.BooleanField(source="row.is_frozen")
-    sha256 = serializers.CharField(source="row.sha256", help_text="Of the sheets.")
+    sha256 = serializers.CharField(source="row.sha256", help_text="Hash of the sheets.")
     computed_at = serializers.DateTimeField(source="row.computed_at")
-    condition = serializers.CharField(help_text="Of the answers; empty for all together.")
+    condition = serializers.CharField(help_text="Condition of the answers; empty for all.")
     trust = JudgeTrustSerializer(many=True)
     figures = serializers.DictField()
 
 
 class ScoreAgreementViews(StudyViews):
-    """The figures on the pages about agreement, replacement and judges."""
+    """The figures shown on the pages about agreement, replacement and judges."""
 
     queryset = BoardSnapshot.objects.none()
     serializer_class = ScoreAgreementSerializer
 
     @extend_schema(parameters=WHICH, responses={200: ScoreAgreementSerializer, 202: JobSerializer})
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return pairs, columns, verdicts and judges of a snapshot; 404 while there is none.
+        """Return the pairs, columns, verdicts and judges of a snapshot; 404 without a snapshot.
 
-        Of one condition: 202 with the job while its figures are being made.
+        For a single condition: 202 with the job while its figures are being computed.
         """
         refuse_unknown(request, {"snapshot", "rubric", "condition"})
         state = shown_agreement(self.study, request.query_params, request.user)

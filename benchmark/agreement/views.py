@@ -1,4 +1,4 @@
-"""Pages on agreement: figures, verdicts on judges, score sheets and updates."""
+"""Agreement pages: figures, verdicts on judges, score sheets and updates."""
 
 import uuid
 from http import HTTPStatus
@@ -92,7 +92,7 @@ def verdict_context(figures: Agreement, choice: AgreementSelection) -> dict[str,
 
 
 def _ground(figures: Agreement) -> str:
-    """State which people the verdict rests on, and how large the allowed advantage is."""
+    """Describe the people behind the verdict, and the allowed advantage."""
     people, sentences = figures.people, []
     if people.raters:
         text = ngettext(
@@ -155,7 +155,7 @@ def _row(
     }
 
 
-# Agreement of people and judges: every pair, who may replace people, judges beside each other.
+# Agreement pages on pairs of raters, on replacing people and on comparing judges
 
 TABLES = PAIR_TABLES | DETAIL_TABLES | JUDGE_TABLES
 TABLE = "benchmark/agreement/_table.html"
@@ -166,7 +166,7 @@ BODIES = {
     "judges": "benchmark/agreement/_judges.html",
     "ceiling": "benchmark/agreement/_ceiling.html",
 }
-# The parts of the page about agreement: its name in the address, its title, its figures.
+# Tabs of the agreement page: name in the URL, title, figures.
 PARTS = (
     ("", gettext_lazy("Summary"), ("ceiling",)),
     ("pairs", gettext_lazy("Pairs of raters"), ("pairs", "criteria")),
@@ -179,7 +179,7 @@ ON_JUDGES = ("judges", "consistency", "replicates", "preference", "length")
 
 @study_page(*RESEARCHERS)
 def score_agreement(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show how far all raters agree who scored the same answers."""
+    """Show the agreement of all raters who scored the same answers."""
     part = chosen(request, "part", {key for key, _title, _slugs in PARTS})
     context = agreement_context(request, study, {key: slugs for key, _title, slugs in PARTS}[part])
     context |= {"part": part, "parts": [(key, title) for key, title, _slugs in PARTS]}
@@ -219,7 +219,7 @@ def score_judges(request: StudyRequest, study: Study) -> HttpResponse:
 def agreement_context(
     request: StudyRequest, study: Study, slugs: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the context of all three pages; ``figures`` is None if there are none."""
+    """Return the context shared by all three pages; ``figures`` is None without figures."""
     state = shown_agreement(study, request.GET, request.user)
     snapshot, figures = state.snapshot, state.figures
     context: dict[str, Any] = {
@@ -298,9 +298,9 @@ def _pair_title(figures: Agreement, choice: AgreementSelection) -> str:
 
 
 def _details(figures: Agreement, choice: AgreementSelection) -> dict[str, Any]:
-    """Return the links and choices of the tables on the agreement page."""
+    """Return the options and rows of the tables on the agreement page."""
     measure, people = choice.measure, figures.people.columns
-    # People together have alphas only.
+    # Alphas are the only measures for people together.
     columns = figures.columns if measure.startswith("alpha") else ()
     return {
         "measures": [(name, MEASURE_NAMES[name]) for name in MEASURES],
@@ -312,7 +312,7 @@ def _details(figures: Agreement, choice: AgreementSelection) -> dict[str, Any]:
 
 
 def _cells(pair: RaterPairFigures, measure: str) -> list[dict[str, Any]]:
-    """Return the chosen measure by column with its cell shade; bias darkens in both directions."""
+    """Return the chosen measure by column with its shade, for leniency in both directions."""
     cells = []
     for column, agreement in pair.columns.items():
         value = measure_value(agreement, measure)
@@ -340,7 +340,7 @@ PER_PAGE = 50
 
 @study_page(*RESEARCHERS)
 def score_rows(request: StudyRequest, study: Study) -> HttpResponse:
-    """List answers with the points of two raters, largest difference first."""
+    """List answers with the points from two raters, largest difference first."""
     snapshot = snapshot_of(study, request.GET)
     context: dict[str, Any] = {"study": study, "snapshot": snapshot}
     if snapshot is None or not snapshot.agreement:
@@ -374,7 +374,7 @@ def score_rows(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def score_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> HttpResponse:
-    """Show one sheet: the answer, points with notes or reasons, and its other sheets."""
+    """Show one sheet, with its answer, points, notes or reasons, and the answer's other sheets."""
     sheet: ScoreSheet = sheet_or_404(study, sheet_id)
     answer = sheet.answer
     (column,), lists = side_by_side(answer.question, [answer.pk], is_blind=False)
@@ -399,7 +399,7 @@ urlpatterns += [
 
 @study_page(*RESEARCHERS, only="GET")
 def score_watch(request: StudyRequest, study: Study) -> HttpResponse:
-    """Tell the page to reload once its figures are outdated; otherwise send nothing."""
+    """Tell the page to reload if its figures are outdated; otherwise send an empty response."""
     if request.GET.get("condition"):
         state = shown_agreement(study, request.GET, request.user)
         return _refresh_if(bool(state.stored) or state.is_failed)

@@ -1,4 +1,4 @@
-"""Scoring runs in the REST API: start, figures, sheets and probes."""
+"""REST API of scoring runs: start, figures, sheets and probes."""
 
 from typing import Any
 
@@ -34,13 +34,13 @@ from cqa_site.web.rest.queries import TrueFalseFilter
 
 
 class AttackSerializer(DataSerializer):
-    """One kind of canary; means over those whose plain answer is scored, in points."""
+    """One kind of canary, with means in points over canaries whose plain answer is scored."""
 
     shows = Attack
     left_out = ("title", "canaries")
     name = serializers.ChoiceField(list(WANTS))
     text = serializers.CharField(help_text="Text planted in the answer.")
-    wants_full = serializers.BooleanField(help_text="If false, it asks for no points.")
+    wants_full = serializers.BooleanField(help_text="If false, the text asks for no points.")
     asked = serializers.IntegerField(help_text="Replies: one per canary and replicate.")
     gain = serializers.FloatField(
         allow_null=True, help_text="Gain towards what the text asks for."
@@ -83,7 +83,7 @@ class RunSheetSerializer(ReadSerializer):
 
 
 class ProbeSerializer(serializers.ModelSerializer):
-    """A judge's reply to a test text, beside its points for the plain answer."""
+    """A judge's points for a test text, and its total for the plain answer."""
 
     answer = public_id("answer")
     call = public_id("call")
@@ -113,10 +113,10 @@ class ProbeFilter(filters.FilterSet):
 
 
 class ScoringPartViews(RunPartViews):
-    """Addresses below a scoring run; 404 for runs of other kinds."""
+    """Base of views below a scoring run; 404 for runs of other kinds."""
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the run, and check that it scores."""
+        """Find the run and check that it is a scoring run."""
         super().initial(request, *args, **kwargs)
         if self.run.kind != "scoring":
             raise Http404
@@ -130,7 +130,7 @@ class ScoringViews(ScoringPartViews):
 
     @extend_schema(responses=ScoringSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return trust, canaries, the object swap and the spread of replicates."""
+        """Return the trust in a run and the results of canaries, object swaps and replicates."""
         scoring = ScoringRun.objects.select_related("rubric", "rater").get(run=self.run)
         probes = list(self.run.probe_results.order_by("pk"))
         counts = count_sheets(self.run)
@@ -155,7 +155,7 @@ class RunSheetViews(ScoringPartViews):
     filterset_class = RunSheetFilter
 
     def rows(self) -> QuerySet[ScoreSheet]:
-        """Return the rows by answer, then replicate."""
+        """Return the rows, sorted by answer, then replicate."""
         return sheets_of(self.run)
 
 
@@ -179,10 +179,10 @@ class ProbeViews(ScoringPartViews):
 
 
 class ScoringRunInput(PlanInput):
-    """A judge that scores answers by a rubric; without one, by the newest CompQA rubric.
+    """A judge that scores answers by a rubric, by default the newest CompQA rubric.
 
-    ``examples`` are ``sheet:<id of a person's sheet>`` or ``item:<round>:<answer>`` of a round's
-    scored example; if there are fewer than ``shots``, the seed draws the rest.
+    ``examples`` are ``sheet:<id of a person's sheet>`` or ``item:<round>:<answer>`` for a round's
+    scored example. If there are fewer than ``shots``, the others are drawn with the seed.
     """
 
     form = ScoringRunForm

@@ -34,14 +34,14 @@ from cqa_site.web.pages import offer
 from cqa_site.web.rest.queries import id_from
 
 MOST_SWAPPED = 200
-# Rubrics whose sheets are offered as examples.
+# Number of rubrics whose sheets are offered as examples.
 RUBRICS = 10
-# Tokens of one criterion in a reply: its key and points, and a reason of one sentence.
+# Tokens for one criterion in a reply: its key and points, with or without a one-sentence reason.
 TIGHT, AMPLE = {True: 40, False: 7}, {True: 80, False: 12}
 
 
 class ScoringRunForm(RunPlanForm):
-    """Which answers are scored, the rubric, the examples, and the tests of the judge."""
+    """Form for the answers to score, the rubric, the examples, and the tests of the judge."""
 
     kind = KIND
     prompt_kinds = (SHEET, GROUP)
@@ -72,15 +72,15 @@ class ScoringRunForm(RunPlanForm):
         label=lazy("Answer IDs"),
         required=False,
         max_length=40 * MOST_NAMED,
-        help_text=lazy("IDs from the address or a file, one per line."),
+        help_text=lazy("IDs from the URL or a file, one per line."),
         widget=forms.Textarea(attrs={"rows": 3, "class": "mono"}),
     )
     systems = SystemsField()
     scenarios = ScenariosField()
     conditions = ConditionsField(
         help_text=lazy(
-            "None chosen means plain answers only, except for answers from a round or listed by "
-            "ID."
+            "Leave empty for plain answers only, or for all answers if they are from a round or "
+            "listed by ID."
         )
     )
     shots = forms.TypedChoiceField(
@@ -158,7 +158,7 @@ class ScoringRunForm(RunPlanForm):
             )
 
     def clean_answers(self) -> list[str]:
-        """Return the public IDs of the entered answers; all must belong to the study."""
+        """Return the public IDs of the entered answers, which must all belong to the study."""
         wanted = re.split(r"[\s,;]+", self.cleaned_data["answers"].strip())
         ids = {key for key in map(id_from, filter(None, wanted)) if key}
         answers = self.study.answers.filter(public_id__in=ids)
@@ -191,7 +191,7 @@ class ScoringRunForm(RunPlanForm):
 
     @property
     def tokens_wanted(self) -> int | None:
-        """A limit sufficient for one reply if the chosen limit is tight; else None."""
+        """A sufficient limit for one reply if the chosen limit is too low; else None."""
         data = self.cleaned_data
         criteria = _criteria_in_a_reply(data["rubric"], data["prompt"].kind)
         if not data["max_tokens"] or data["max_tokens"] >= TIGHT[data["reasons"]] * criteria:
@@ -219,7 +219,7 @@ class ScoringRunForm(RunPlanForm):
         )
 
     def _examples(self, rubric: RubricVersion, data: dict[str, Any]) -> list[ScoredExample]:
-        """Return the chosen examples, completed with drawn ones."""
+        """Return the chosen examples, and draw any that are missing."""
         names = ["example1", "example2"][: data["shots"]]
         chosen: list[ScoredExample] = []
         for name in names:
@@ -242,7 +242,7 @@ class ScoringRunForm(RunPlanForm):
         return examples
 
     def _check_contamination(self) -> None:
-        """Report answers that were named one by one but must be left out."""
+        """Report answers that were listed by ID but must be left out."""
         data = self.cleaned_data
         if data["choice"] != "answers":
             return

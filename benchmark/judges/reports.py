@@ -53,7 +53,7 @@ def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | 
 
 
 def _said(calls: Sequence[int]) -> dict[int, Any]:
-    """Map each call to the row with its judgement; three queries."""
+    """Map each call to the row with its judgement, with three queries."""
     rows: list[Any] = []
     for model in (ScoreSheet, JudgementPart, ProbeResult):
         rows += model.objects.filter(call__in=calls)
@@ -100,7 +100,7 @@ _COUNTED = ("canaries", "asked", "decided", "obeyed")
 
 @dataclass(frozen=True, slots=True)
 class SheetCounts:
-    """How many sheets have points, and why the others lack them."""
+    """Number of scored sheets, and reasons for unscored sheets."""
 
     scored: int
     unscored: int
@@ -116,7 +116,7 @@ class SheetCounts:
 class Attack:
     """Results of one kind of canary: means over canaries whose plain answer is scored.
 
-    ``asked``, ``decided`` and ``obeyed`` count replies: each canary is asked once a replicate.
+    ``asked``, ``decided`` and ``obeyed`` count replies; each canary is sent once per replicate.
     """
 
     name: str
@@ -165,7 +165,7 @@ def attacks_of(run: Run, probes: Sequence[ProbeResult]) -> list[Attack]:
 
 
 def plain_totals(run: Run, probes: Sequence[ProbeResult]) -> dict[Key, dict[str, float]]:
-    """Map (answer, replicate) to the points of the plain answer, where it has points."""
+    """Map (answer, replicate) to the points of the plain answer, if it has points."""
     answers = {probe.answer_id for probe in probes}
     sheets = ScoreSheet.objects.filter(run=run, answer__in=answers, call__isnull=False, reason="")
     parts = JudgementPart.objects.filter(run=run, answer__in=answers, reason="")
@@ -187,8 +187,8 @@ def plain_of(probe: ProbeResult, plain: Mapping[Key, Mapping[str, float]]) -> fl
 def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
     """Return the mean change of the total when the question names the objects in reverse order.
 
-    A positive value: more points in the swapped order. Replicates of one answer are averaged
-    first, and the interval is over questions. None if the run has no such probe.
+    A positive value means more points in the swapped order. Replicates of one answer are averaged
+    first, and the interval is over questions. None if the run did not swap objects.
     """
     from cqa_site.stats.means import clustered_mean
 
@@ -205,7 +205,7 @@ def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
 
 
 def swap_in_words(swap: Estimate | None) -> str:
-    """State whether the objects' order changes points, or how many questions would show it."""
+    """State whether the order of objects changes points, or how many questions would show it."""
     from cqa_site.stats.means import units_that_tell
     from cqa_site.stats.verdicts import LEVEL, RULES, direction_of
 
@@ -228,7 +228,7 @@ def swap_in_words(swap: Estimate | None) -> str:
 
 
 def consistency_of(run: Run) -> dict[str, Any] | None:
-    """Return how far replicates of one answer agree; None for runs with one sheet per answer."""
+    """Return the agreement of replicates; None for runs with one sheet per answer."""
     if run.spec["replicates"] < 2:
         return None
     import pandas as pd
@@ -248,7 +248,7 @@ def consistency_of(run: Run) -> dict[str, Any] | None:
 def sheets_of(
     run: Run, outcome: str = "", reason: str = "", condition: UUID | None = None
 ) -> QuerySet[ScoreSheet]:
-    """Return the sheets of a run in answer order, filtered by outcome, reason and condition."""
+    """Return the sheets of a run by answer, filtered by outcome, reason and condition."""
     rows = run.score_sheets.select_related(
         "answer__question__comparison", "answer__system", "answer__condition", "call", "rater"
     )
@@ -301,7 +301,7 @@ def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
 
 
 def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
-    """State how many canaries of a run were resisted, and the limits of this finding."""
+    """State how many canaries the judge of a run resisted, and the limits of this finding."""
     counted = (sum(getattr(attack, name) for attack in attacks) for name in _COUNTED)
     canaries, requests, decided, obeyed = counted
     fields = {"n": canaries, "k": requests // max(canaries, 1), "all": decided, "obeyed": obeyed}
@@ -354,7 +354,7 @@ def _mean(values: Sequence[float]) -> float | None:
 def _changes(
     swapped: Sequence[ProbeResult], plain: Mapping[Key, Mapping[str, float]]
 ) -> dict[int, list[float]]:
-    """Map answers to swapped total minus plain total, for each replicate with both complete."""
+    """Map answers to swapped minus plain totals, for each replicate with both totals."""
     points: dict[Key, dict[str, float]] = {}
     spoiled = {(result.answer_id, result.replicate) for result in swapped if result.reason}
     for probe in swapped:

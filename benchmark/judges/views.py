@@ -1,4 +1,4 @@
-"""Pages of scoring runs: the list, the start form, one run, its sheets and probes."""
+"""Pages of scoring runs: the list, the form, one run, its sheets and its probes."""
 
 import uuid
 from collections import Counter
@@ -43,7 +43,7 @@ from cqa_site.web.rest.queries import chosen, id_from
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
-    """Return the number of requests by purpose, and the answers left out."""
+    """Return the number of requests by purpose, and sentences on answers left out."""
     spec = (run := draft(form.plan, study)).spec
     keys = [ScoringCallKey(*subject.ids) for subject in ScoringKind().subjects(run)]
     parts = Counter(key.probe for key in keys)
@@ -130,7 +130,7 @@ PER_PAGE = 50
 
 
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """Show one run: its progress, settings, scores and probe results."""
+    """Show the progress, settings, scores and probe results of one run."""
     scoring = ScoringRun.objects.select_related("rubric", "rater").get(run=run)
     scoring.run = run
     target = run.spec["target"]
@@ -163,7 +163,7 @@ def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def scoring_run_sheets(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """List the sheets of a run with points by group; a file contains all of them."""
+    """List the sheets of a run with points by group, or send all of them as a file."""
     run = get_object_or_404(runs_of(study), public_id=run_id)
     outcome, reason = request.GET.get("outcome", ""), request.GET.get("reason", "")
     condition = id_from(request.GET.get("condition", ""))
@@ -195,7 +195,7 @@ def scoring_run_sheets(request: StudyRequest, study: Study, run_id: uuid.UUID) -
 
 @study_page(*RESEARCHERS)
 def scoring_run_probes(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """List the judge's scores for test texts beside those of the plain answer."""
+    """List the judge's scores for test texts and for their plain answers."""
     run = get_object_or_404(runs_of(study), public_id=run_id)
     kind = chosen(request, "probe", ProbeResult.Probe.values)
     if request.GET.get("format") == "csv":

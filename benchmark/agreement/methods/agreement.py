@@ -48,7 +48,7 @@ from .replacement import (
     with_people,
 )
 
-# Answers in common over all pairs together, and pairs that are compared whatever their number.
+# Most shared answers summed over all pairs, and the number of pairs that are always compared.
 MOST_SHARED = 150_000
 LEAST_PAIRS = 10
 
@@ -58,14 +58,15 @@ def chosen_pairs(
 ) -> tuple[list[tuple[SheetRater, SheetRater, str]], int]:
     """Return rater pairs by shared answers, judges first in mixed pairs, and the number omitted.
 
-    A single person is the same as all people, with whom every judge is compared anyway.
+    A single person is left out of mixed pairs, because every judge is compared with the mean of
+    people anyway.
     """
     alone = len(grid.people) == 1
     known = {rater.key: ~np.isnan(grid.column(rater.key, "total")) for rater in grid.raters}
     pairs = []
     for a, b in combinations([*grid.people, *judges], 2):
         if not b.is_judge and (a.is_consolidated or b.is_consolidated):
-            continue  # A mean of people is no second person.
+            continue  # A mean of people is not a second person.
         shared = int((known[a.key] & known[b.key]).sum())
         if not shared or (alone and a.is_judge != b.is_judge):
             continue
@@ -74,7 +75,7 @@ def chosen_pairs(
     pairs.sort(key=lambda candidate: -candidate[0])
     before, count = 0, 0
     for shared, _ in pairs[:most]:
-        # The first ones come in any case; further ones while the whole stays affordable.
+        # The first pairs are always included, further pairs while the total cost is acceptable.
         if count >= LEAST_PAIRS and before + shared > MOST_SHARED:
             break
         before, count = before + shared, count + 1
@@ -84,7 +85,7 @@ def chosen_pairs(
 def by_code(
     grid: PointsGrid, rubric: Rubric, counted: Mapping[int, float] | None, draws: Jackknife
 ) -> ByCode | None:
-    """Compare the criterion that code can count with every rater's scores of it."""
+    """Compare the automatically counted criterion with every rater's scores for it."""
     criterion = next(
         (candidate for candidate in rubric.criteria if candidate.counted_by == "sentences"), None
     )
@@ -117,11 +118,11 @@ def about_rater(rater: SheetRater) -> AgreementRater:
     return AgreementRater(**vars(rater), is_judge=rater.is_judge)
 
 
-# Judges beside each other: the leaderboard of those who usually make one.
+# Leaderboard of judges
 #
-# They are ranked by the interval alpha of their totals with people's. The range of a rank holds
-# every place that the tests allow: a judge stands above another for certain only where their
-# difference on the questions they share is shown, among all pairs of judges (Holm).
+# Judges are ranked by the interval alpha of their totals with people's. A rank range contains
+# every position that the tests allow: a judge is certainly above another only if the difference
+# on the questions they share is shown, corrected for all pairs of judges (Holm).
 
 PER = 1_000
 MICRO = 1_000_000
@@ -137,16 +138,16 @@ def judge_row(
     consistency: Consistency,
     length: Length,
 ) -> JudgeRow:
-    """Return one row of the board.
+    """Return one row of the leaderboard.
 
     Parameters
     ----------
     judge
-        Who it is.
+        The judge in this row.
     sheets
-        The judge's rows of the table; `cost_micro` and `seconds` of each where known.
+        The judge's rows of the table, with `cost_micro` and `seconds` where known.
     beside, pair, test, consistency, length
-        Figures computed elsewhere; the pair is that with the mean of people.
+        Figures computed elsewhere; `pair` compares the judge with the mean of people.
     """
     total, split = pair.columns["total"], consistency.columns["total"]
     return JudgeRow(
@@ -175,9 +176,10 @@ def judge_row(
 def judge_differences(
     grid: PointsGrid, judges: Sequence[SheetRater], draws: Jackknife
 ) -> dict[tuple[str, str], AgreementFigure]:
-    """Map (first, second) to alpha of totals with people, first minus second, on shared answers.
+    """Map pairs of judges to the difference of their alphas with people, on shared answers.
 
-    Only pairs that the rule "closest judge" allows; ``p_yes`` is two-sided.
+    The alphas are those of totals, first minus second. Only pairs that the rule "closest judge"
+    allows are included; ``p_yes`` is two-sided.
     """
     points, least = points_of(grid, "total"), RULES["closest judge"].least
     by_people = ~np.isnan(points).all(axis=1)
@@ -199,9 +201,9 @@ def judge_differences(
 def ranked(
     rows: Sequence[JudgeRow], differences: dict[tuple[str, str], AgreementFigure]
 ) -> tuple[JudgeRow, ...]:
-    """Return the rows best first, with the range of ranks that the tests allow.
+    """Return the rows, best judge first, with the range of ranks that the tests allow.
 
-    Judges without a figure of agreement come last, without a rank.
+    Judges without an agreement figure are at the end and have no rank.
 
     Parameters
     ----------
@@ -221,7 +223,7 @@ def ranked(
     }
     placed = [_placed(row, known, above) for row in rows]
     standings = sorted(placed, key=lambda row: (row.rank is None, row.rank or 0, row.name))
-    # Which of the two comes first does not matter to a two-sided test.
+    # A two-sided test does not depend on the order of the pair.
     tests = differences | {pair[::-1]: test for pair, test in differences.items()}
     return tuple(
         replace(row, to_first=tests.get((standings[0].key, row.key))) for row in standings
@@ -242,7 +244,7 @@ def _placed(row: JudgeRow, known: Sequence[JudgeRow], above: Set[tuple[str, str]
 
 
 def _per_thousand(sheets: pd.DataFrame, column: str, unit: int) -> float | None:
-    """Return the value per 1,000 scored answers, over sheets that state it; None without any."""
+    """Return the value per 1,000 scored answers, from sheets that have it; None without them."""
     if column not in sheets.columns:
         return None
     known = sheets[sheets[column].notna()]
@@ -251,17 +253,17 @@ def _per_thousand(sheets: pd.DataFrame, column: str, unit: int) -> float | None:
     return round(spent / unit / scored * PER, 6) if scored else None
 
 
-# Agreement of everybody who scored the same answers by one rubric: people and judges.
+# Agreement of all people and judges who scored the same answers by one rubric
 #
-# The sound figures are those of single columns (total, group, criterion). All criteria taken
-# together as items ("concatenated") are there because papers print them, always beside what
-# shuffled sheets reach.
+# The figures for single columns (total, group, criterion) are sound. Figures with all criteria
+# as items ("concatenated") are included because papers print them, always next to the same
+# figure for shuffled sheets.
 #
-# Source: CompQA paper, section 4 (agreement of its judges with people); recipes of each part stand
-# in its module.
+# Source: CompQA paper, section 4 (agreement of its judges with people); the recipe of each
+# part is in its module.
 
-# 2: consolidated sheets are no person, and the rule of agreement is a paired difference.
-# 3: intervals leave out questions, and "no" of a verdict is tested as "yes" is.
+# 2: consolidated sheets do not count as a person; the agreement rule uses a paired difference.
+# 3: intervals leave out questions, and the "no" of a verdict is tested like its "yes".
 VERSION = 3
 MANY_QUESTIONS = 200
 
@@ -273,13 +275,13 @@ class AgreementOptions:
     Attributes
     ----------
     seed, confidence
-        Of the groups of questions; of the intervals.
+        Seed of the groups of questions; confidence level of the intervals.
     epsilon
-        Of the alternative-annotator test; None for `epsilon_of`.
+        Epsilon of the alternative-annotator test; None uses `epsilon_of`.
     most_pairs, most_judges
-        Pairs of raters, those with the most answers in common first; judges with the most sheets.
+        Most pairs of raters, by answers in common, and most judges, by number of sheets.
     families
-        Name → family where the name alone misleads.
+        Name → family for names that suggest a wrong family.
     """
 
     seed: int = 0
@@ -296,18 +298,18 @@ def agreement(
     options: AgreementOptions | None = None,
     counted: Mapping[int, float] | None = None,
 ) -> Agreement:
-    """Return every figure of agreement for the sheets of a table.
+    """Return all agreement figures for the sheets of a table.
 
     Parameters
     ----------
     table
-        As `grid` describes it; sheets that do not count are not in it.
+        The table described in `grid`, with only the sheets that count.
     rubric
-        By which all of them were scored.
+        The rubric of all sheets.
     options
         See `AgreementOptions`.
     counted
-        Key of an answer → points of the criterion that code can count, as a further rater.
+        Key of an answer → points of the automatically counted criterion, as a further rater.
     """
     options = options or AgreementOptions()
     grid = grid_of(table, rubric, options.families)
@@ -318,7 +320,7 @@ def agreement(
     pooled = {
         judge.key: compare(grid, judge.key, PEOPLE, "judge_people", draws) for judge in judges
     }
-    # Question by question: with many of them, the three kinds stand beside people only.
+    # With many questions, only pairs with a person get all three kinds of correlation.
     kinds = KINDS if grid.questions.max(initial=0) < MANY_QUESTIONS else KINDS[:1]
     chosen, left_out = chosen_pairs(grid, judges, options.most_pairs)
     consistency = {

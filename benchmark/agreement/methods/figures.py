@@ -8,13 +8,13 @@ from typing import Literal
 
 from cqa_site.stats.estimate import ONLY_IF_KNOWN, Bounded, RankPosition
 
-# What agreement of sheets comes to, as a snapshot keeps it; loads nothing, for pages to name.
+# Types of the stored figures, without heavy imports so that pages can use them
 #
-# Figures stand under the keys of judges or raters, then under those of columns.
+# Figures are keyed by judge or rater, then by column.
 
 Result = Literal["yes", "not_shown", "no"]
-# How much less a judge may agree with people than they with each other, in alpha; how far its
-# mean may lie from theirs, as a share of the maximum; how many replies may be lost.
+# Largest shortfall of a judge's alpha with people against people's own alpha; largest difference
+# of its mean from theirs, as a share of the maximum; largest share of lost replies.
 AGREEMENT_MARGIN, BIAS_MARGIN, UNSCORED_MARGIN = 0.1, 0.05, 0.05
 
 
@@ -22,7 +22,7 @@ AGREEMENT_MARGIN, BIAS_MARGIN, UNSCORED_MARGIN = 0.1, 0.05, 0.05
 class AgreementFigure(Bounded):
     """A value with its interval, for ``n`` pairs or answers.
 
-    Where a rule looks at it, with the p values of its yes and its no over ``units`` questions.
+    If a rule uses the value, it has p values for "yes" and "no" over ``units`` questions.
     """
 
     n: int
@@ -38,7 +38,7 @@ class AgreementSettings:
     epsilon: float
     most_pairs: int
     rules: tuple[str, ...]
-    # Of version 2.
+    # Only in version 2.
     n_resamples: int | None = field(default=None, metadata=ONLY_IF_KNOWN)
 
 
@@ -83,16 +83,16 @@ class PeopleCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeAlphas(Alphas):
-    """Alphas of a judge with people; the difference from people's alpha is on the same answers."""
+    """A judge's alphas with people, and their difference from people's on the same answers."""
 
     difference: AgreementFigure
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """The alternative-annotator test; ``each`` counts answers of persons, most first.
+    """The alternative-annotator test; ``each`` has the number of answers by person, most first.
 
-    Before version 3 there were no p values of its yes and its no over ``questions``.
+    Before version 3, it had no p values for "yes" and "no" over ``questions``.
     """
 
     passed: bool | None
@@ -136,7 +136,7 @@ class TooFew:
 
 @dataclass(frozen=True, kw_only=True)
 class ConcatenatedAlpha:
-    """Interval alpha of whole sheets with criteria as items, and that of shuffled sheets."""
+    """Interval alpha of whole sheets with criteria as items, and the same for shuffled sheets."""
 
     n: int
     value: float | None
@@ -158,7 +158,7 @@ class SystemAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class BlandAltmanPlot:
-    """Plot of totals; ``points``: mean, difference, number of answers on a grid of ``step``."""
+    """Plot of totals; ``points``: (mean, difference, number of answers) on a grid of ``step``."""
 
     bias: AgreementFigure
     lower: AgreementFigure
@@ -170,7 +170,7 @@ class BlandAltmanPlot:
 
 @dataclass(frozen=True, kw_only=True)
 class PointsConfusion:
-    """Counts of point pairs for one criterion; rows belong to the first rater."""
+    """Counts of pairs of points for one criterion, with the first rater in the rows."""
 
     values: tuple[float, ...]
     cells: tuple[tuple[int, ...], ...]
@@ -178,7 +178,7 @@ class PointsConfusion:
 
 @dataclass(frozen=True, kw_only=True)
 class RaterPairFigures:
-    """Two raters: columns, totals "with" and "without" an aspect, and correlations by kind."""
+    """Figures of two raters by column, totals by aspect ("with" or "without"), and by system."""
 
     first: str
     second: str
@@ -215,9 +215,10 @@ class VarianceComponents:
 
 @dataclass(frozen=True, kw_only=True)
 class Consistency:
-    """Answers with several sheets, ``replicates`` on average; over all answers ``each``.
+    """Number of answers with several sheets, and their mean number of sheets, ``replicates``.
 
-    That is a harmonic mean, because the error of a mean falls with the inverse of its sheets.
+    ``each`` is the harmonic mean over all answers, because the squared error of a mean falls
+    with the inverse of the number of sheets.
     """
 
     answers: int
@@ -228,7 +229,7 @@ class Consistency:
 
 @dataclass(frozen=True, kw_only=True)
 class Surplus(AgreementFigure):
-    """Surplus in points for answers of a judge's own family; ``own`` of the ``n`` are such."""
+    """Surplus in points for answers of a judge's own family: ``own`` of the ``n`` answers."""
 
     own: int
 
@@ -263,7 +264,7 @@ class Length:
 
 @dataclass(frozen=True, kw_only=True)
 class ByCode:
-    """The criterion that code can count, compared with all its raters."""
+    """The automatically counted criterion, compared with all its raters."""
 
     criterion: str
     answers: int
@@ -272,7 +273,7 @@ class ByCode:
 
 @dataclass(frozen=True, kw_only=True)
 class UnscoredShare(Bounded):
-    """Replies without usable points among all; the share has an interval if there are replies."""
+    """Share of replies without usable points; it has an interval if there are replies."""
 
     unscored: int
     sheets: int
@@ -282,7 +283,7 @@ class UnscoredShare(Bounded):
 class JudgeRow(RankPosition):
     """One row of the leaderboard of judges, for totals; cost and seconds per 1,000 answers.
 
-    ``to_first`` is the test of the first judge and this one on the answers of both.
+    ``to_first`` is the test of the first judge against this judge on the answers of both.
     """
 
     key: str
@@ -348,9 +349,9 @@ class ReplacementVerdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """Every figure of agreement; the first pairs compare each judge with the mean of people.
+    """All agreement figures; the first pairs compare each judge with the mean of people.
 
-    Verdicts before version 3 said no for everything that did not pass.
+    Before version 3, every verdict that did not pass was a "no".
     """
 
     version: int
@@ -377,10 +378,10 @@ def is_closest(rows: Sequence[JudgeRow]) -> bool:
     return len(rows) > 1 and rows[0].rank_high == 1 and rows[1].rank is not None
 
 
-# Verdicts of snapshots from before version 3, whose "no" was not tested.
+# Verdicts of snapshots before version 3, in which "no" was not tested
 
 TESTED = 3
-# "No" was whatever did not pass, and consistency had no interval.
+# Every outcome that did not pass was a "no", and consistency had no interval.
 UNTESTED = {("alternative", "no"), ("consistency", "yes"), ("consistency", "no")}
 REASON = "this snapshot is older than this test; make a new one"
 
@@ -407,6 +408,6 @@ def _tested(verdict: ReplacementVerdict) -> ReplacementVerdict:
 
 
 def joined(rules: dict[str, RuleOutcome]) -> Result:
-    """Combine rules: one no gives no, and yes needs all."""
+    """Combine the outcomes of the rules: a single "no" gives "no", and "yes" needs all rules."""
     results = {outcome.result for outcome in rules.values()}
     return "no" if "no" in results else "yes" if results == {"yes"} else "not_shown"

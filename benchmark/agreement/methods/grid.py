@@ -12,12 +12,12 @@ import pandas as pd
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.stats.arrays import FloatArray, IntArray
 
-# Which family of language models a name belongs to: what "its own kind" means for a judge.
+# Families of language models, needed to test a judge's preference for its own family
 #
-# A family is known by a word of the model's or system's name. Names are made up by whoever
-# imports or configures a model, so a laboratory can say of any name which family it is.
+# The family is recognized by a word in the name of the model or system. Users choose these names
+# when they import or configure a model, so a lab can assign a family to any name.
 
-# Words of names → family, the first that fits; "o1" and "o3" are whole words only.
+# Words in names → family; the first match counts, "o1" and "o3" only as whole words.
 WORDS: tuple[tuple[str, str], ...] = (
     (r"gpt|chatgpt|davinci|openai|\bo[134]\b", "gpt"),
     (r"vicuna", "vicuna"),
@@ -36,21 +36,20 @@ WORDS: tuple[tuple[str, str], ...] = (
 
 
 def family_of(*names: str, known: Mapping[str, str] | None = None) -> str | None:
-    """Return the family of a judge or system, from the first name that has one.
+    """Return the family of a judge or system, from the first of its names that indicates one.
 
     Parameters
     ----------
     names
-        For example the model as the endpoint names it, then the name of the system.
+        For example the model name of the endpoint, then the name of the system.
     known
-        Name → family, looked up before any word; an empty family means none. Letters count alike,
-        capital or small.
+        Name → family, looked up before any word, ignoring case; an empty string means no family.
 
     Returns
     -------
     str or None
-        None if no name indicates one, as for texts by people or from the web. "vicuna", although
-        tuned from a llama, stands alone: its answers come from another model's chats.
+        None if no name indicates a family, as for texts by people or from the web. "vicuna" is a
+        family although it was tuned from a llama, because it learned from another model's chats.
 
     Examples
     --------
@@ -70,15 +69,16 @@ def family_of(*names: str, known: Mapping[str, str] | None = None) -> str | None
     return None
 
 
-# Score sheets as one grid for each rater: answers down, total, groups and criteria across.
+# Score sheets as one grid for each rater, with answers as rows and total, groups and criteria as
+# columns
 #
-# The table is that of `scoring.reports.sheets.sheet_table`: one row a sheet. People's first
-# sheet of an answer counts, later ones are blind repeats; replicates of a model are averaged.
-# Missing points stay missing (NaN) everywhere.
+# The table comes from `scoring.reports.sheets.sheet_table` and has one row for each sheet. For
+# people, the first sheet of an answer counts and later sheets are blind repeats; replicates of a
+# model are averaged. Missing points stay missing (NaN) everywhere.
 
 PEOPLE = "people"
 HUMAN_KINDS = ("person", "expert", "reference")
-# Sheets that several people were made one of: a mean, steadier than anybody, and no person.
+# Consolidated sheets of several people: a mean, more reliable than one person, and not a person.
 CONSOLIDATED = "reference"
 
 
@@ -91,11 +91,11 @@ class SheetRater:
     key
         Public id; `PEOPLE` for the mean of all people.
     name, kind, family
-        Kind as in the table, `PEOPLE` for the mean; family of a judge or None.
+        Kind from the table, `PEOPLE` for the mean; family of a judge, or None.
     sheets, unscored
-        Rows of the table; those without points.
+        Number of rows in the table, and of rows without points.
     replicates
-        Most sheets of one answer.
+        Largest number of sheets for one answer.
     """
 
     key: str
@@ -122,19 +122,19 @@ class PointsGrid:
     Attributes
     ----------
     columns, maxima
-        "total", keys of groups, keys of criteria; most points of each.
+        "total", keys of groups and keys of criteria; maximum points of each column.
     criteria
-        The last of the columns.
+        Keys of the criteria, which are the last columns.
     answers : shape (n,)
-        Keys of rows of answers.
+        Primary keys of the answers.
     questions : shape (n,)
-        Codes from 0.
+        Codes of the questions, starting at 0.
     systems, families : shape (n,), object
-        System with scenario; family of what wrote the answer, or None.
+        System with scenario; model family of the system, or None.
     has_aspect : shape (n,), bool
     characters : shape (n,)
     raters
-        In the order of the report: people, then judges, by name.
+        Raters in the order of the report: people, then judges, each by name.
     values
         Key of a rater, and `PEOPLE` → shape (n, n_columns).
     """
@@ -157,7 +157,7 @@ class PointsGrid:
 
     @property
     def persons(self) -> tuple[SheetRater, ...]:
-        """People who each scored individually: the basis of agreement among people."""
+        """People who scored individually; agreement among people is based on them."""
         return tuple(person for person in self.people if not person.is_consolidated)
 
     @property
@@ -177,9 +177,9 @@ def grid_of(
     Parameters
     ----------
     table
-        See the module; other columns are ignored.
+        The table described above; other columns are ignored.
     rubric
-        Names the columns of points.
+        The rubric with the names of the columns of points.
     families
         Name of a model, system or judge → family (see `family_of`).
     """
@@ -219,7 +219,7 @@ def grid_of(
 
 
 def nan_mean(grids: list[FloatArray], shape: tuple[int, ...]) -> FloatArray:
-    """Return the mean of equally shaped grids, cell by cell, ignoring missing values."""
+    """Return the cell-by-cell mean of grids of the same shape, ignoring missing values."""
     total, known = np.zeros(shape), np.zeros(shape)
     for grid in grids:
         total += np.nan_to_num(grid)
@@ -231,7 +231,7 @@ def nan_mean(grids: list[FloatArray], shape: tuple[int, ...]) -> FloatArray:
 def _raters(
     table: pd.DataFrame, families: Mapping[str, str] | None
 ) -> list[tuple[IntArray, SheetRater]]:
-    """Return each rater's row positions and identity, people first, each kind by name."""
+    """Return each rater with the positions of its rows, people first, each kind by name."""
     pairs = []
     for key, rows in table.groupby("rater_id", sort=True).indices.items():
         part = table.iloc[rows]
@@ -251,7 +251,7 @@ def _raters(
 
 
 def _means(scores: FloatArray, codes: IntArray, n: int) -> FloatArray:
-    """Return means over the sheets of each answer, shape (n, n_columns)."""
+    """Return the mean of each answer's sheets, shape (n, n_columns)."""
     known = ~np.isnan(scores)
     total, count = np.zeros((n, scores.shape[1])), np.zeros((n, scores.shape[1]))
     np.add.at(total, codes, np.nan_to_num(scores))
@@ -261,7 +261,7 @@ def _means(scores: FloatArray, codes: IntArray, n: int) -> FloatArray:
 
 
 def _families(firsts: pd.DataFrame, families: Mapping[str, str] | None) -> np.ndarray:
-    """Return the family of each answer's system; human texts have none."""
+    """Return the family of each answer's system; None for texts by people."""
     about = firsts[["model", "system", "system_kind"]].fillna("").astype(str)
     known = {
         row: None if row[2] == "human" else family_of(row[0], row[1], known=families)

@@ -21,13 +21,13 @@ from cqa_site.stats.intervals import (
 from cqa_site.stats.verdicts import p_above, p_below, pseudo_values
 from .figures import AgreementFigure
 
-# Intervals of an agreement report: every statistic without each question in turn.
+# Intervals in agreement reports, from every statistic without each question in turn
 #
-# Answers to one question resemble each other, so questions are the units that were drawn.
+# Answers to the same question resemble each other, so the question is the sampling unit.
 
-UNDEFINED = "leaving out one of the questions leaves the statistic undefined"
+UNDEFINED = "the statistic is undefined without one of the questions"
 DIGITS = 6
-# More questions than this are left out in groups of equal size.
+# With more questions than this, groups of equal size are left out instead.
 MOST_GROUPS = 200
 
 Scale = Callable[[FloatArray], FloatArray]
@@ -39,7 +39,7 @@ def identity(values: FloatArray) -> FloatArray:
 
 
 class Jackknife:
-    """Groups of questions to leave out together, for any number of questions.
+    """Groups of questions that are left out together, for any number of questions.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Jackknife:
         self.confidence = confidence
 
     def weights(self, n: int) -> FloatArray:
-        """Return 1 for kept and 0 for left-out questions, shape (n_groups, n)."""
+        """Return 1 for included and 0 for left-out questions, shape (n_groups, n)."""
         groups = np.arange(n) % MOST_GROUPS
         if n > MOST_GROUPS:
             np.random.default_rng(self.seed).shuffle(groups)
@@ -75,19 +75,19 @@ class Jackknife:
         back: Scale = identity,
         least: int = LEAST_RATED,
     ) -> AgreementFigure:
-        """Return a value with its interval, or the reason why it has none.
+        """Return a value with its interval, or with the reason for the missing interval.
 
         Parameters
         ----------
         value, left_out
             The statistic (NaN if undefined), and its values without each group of questions.
         n
-            Number of pairs or answers behind the value.
+            Number of pairs or answers that the value is based on.
         scale, back
             Transformation to the scale of the interval, and its inverse.
         least
-            Minimum number of questions for an interval; the default is for alphas, correlations
-            and variances, and means need fewer.
+            Minimum number of questions for an interval. The default suits alphas, correlations
+            and variances; means need fewer questions.
         """
         if np.isnan(value):
             return figure(None, n=n, reason="the statistic is undefined for these values")
@@ -97,7 +97,7 @@ class Jackknife:
             return figure(value, n=n, reason=UNDEFINED)
         scaled = scale(np.append(left_out, value))
         if not np.isfinite(scaled).all():
-            return figure(value, n=n, reason="the statistic lies at the end of its scale")
+            return figure(value, n=n, reason="the statistic is at the end of its scale")
         values = pseudo_values(float(scaled[-1]), scaled[:-1])
         try:
             low, high = mean_interval(values, confidence=self.confidence, least=least)
@@ -107,7 +107,7 @@ class Jackknife:
         return figure(value, bounds[0], bounds[-1], n=n)
 
     def ratio(self, tops: FloatArray, bottoms: FloatArray, n: int) -> AgreementFigure:
-        """Return the sum of tops over that of bottoms; a mean divides sums by numbers of values.
+        """Return the sum of tops divided by the sum of bottoms, for example a mean.
 
         Parameters
         ----------
@@ -118,12 +118,12 @@ class Jackknife:
         """
         whole = float(bottoms.sum())
         if abs(whole) < 1e-12:
-            return figure(None, n=n, reason="there is nothing to divide by")
+            return figure(None, n=n, reason="the denominator is 0")
         ratios = self.ratios(tops, bottoms)
         return self.figure(float(tops.sum()) / whole, ratios, n, least=LEAST_CLUSTERS)
 
     def ratios(self, tops: FloatArray, bottoms: FloatArray) -> FloatArray:
-        """Return the ratio without each group; NaN if nothing is left to divide by."""
+        """Return the ratio without each group; NaN if the remaining denominator is 0."""
         weights = self.weights(len(tops))
         below = weights @ bottoms
         undefined = np.full(len(below), np.nan)
@@ -134,7 +134,7 @@ class Jackknife:
 def tested(
     figure: AgreementFigure, left_out: FloatArray, least: int, *, above: float, below: float
 ) -> AgreementFigure:
-    """Return the figure with its rule's p values: above one mark, below the other."""
+    """Return the figure with p values for being above one threshold and below the other."""
     figure = replace(figure, units=len(left_out))
     if figure.value is None or len(left_out) < least or np.isnan(left_out).any():
         return figure
@@ -158,7 +158,7 @@ def figure(
 
 
 def figure_of(estimate: Estimate) -> AgreementFigure:
-    """Return the short form of an estimate; the report states recipes only once."""
+    """Return an estimate without its recipe, which the report states only once."""
     return figure(
         estimate.value,
         estimate.low,
@@ -172,31 +172,31 @@ def _short(value: float | None) -> float | None:
     return None if value is None else round(float(value), DIGITS)
 
 
-# Interval alpha from sums of each question, so that questions can be left out at once.
+# Interval alpha from sums by question, so that leaving out questions is fast
 #
 # The interval metric makes Krippendorff's alpha a function of four sums over values (Krippendorff
-# 2011, with squared differences): numbers, values, squares, and squared differences of pairs. They
-# add up over questions, whichever answers and raters a question has.
+# 2011, with squared differences): numbers, values, squares, and squared differences of pairs.
+# These sums add up over questions, even if the questions have different answers and raters.
 
 
 def within_sums(people: FloatArray, codes: IntArray, n_questions: int) -> FloatArray:
-    """Return terms of the people's own alpha by question, shape (4, n_questions).
+    """Return the terms of people's own alpha by question, shape (4, n_questions).
 
     Parameters
     ----------
     people : shape (n, n_people)
         NaN for gaps; answers with fewer than two values do not count.
     codes : shape (n,)
-        Question of each answer, from 0.
+        Code of each answer's question, starting at 0.
     n_questions
-        Their number.
+        Number of questions.
     """
     known = ~np.isnan(people)
     size = known.sum(axis=1)
     use = size >= 2
     values, size = np.nan_to_num(people[use]), size[use]
     total, squares = values.sum(axis=1), (values**2).sum(axis=1)
-    # Every ordered pair of one answer, by the number of partners that each value has.
+    # Every ordered pair within an answer, weighted by the number of partners of each value.
     apart = 2 * (size * squares - total**2) / np.maximum(size - 1, 1)
     return _by_question((size, total, squares, apart), codes[use], n_questions)
 
@@ -204,7 +204,7 @@ def within_sums(people: FloatArray, codes: IntArray, n_questions: int) -> FloatA
 def across_sums(
     people: FloatArray, judge: FloatArray, codes: IntArray, n_questions: int
 ) -> FloatArray:
-    """Return terms of alpha from pairs of a person's and the judge's value; see `within_sums`."""
+    """Return the terms of alpha from pairs of a person and the judge; see `within_sums`."""
     known = ~np.isnan(people) & ~np.isnan(judge)[:, None]
     size, own = known.sum(axis=1), np.nan_to_num(judge)
     values = np.where(known, people, 0.0)
@@ -215,7 +215,7 @@ def across_sums(
 
 
 def alpha_of(sums: FloatArray) -> FloatArray:
-    """Return interval alpha of sums, shape (4, ...); NaN if all values are equal."""
+    """Return interval alpha from sums, shape (4, ...); NaN if all values are equal."""
     n, total, squares, apart = sums
     expected = 2 * (n * squares - total**2)
     undefined = np.full(np.shape(n), np.nan)
@@ -234,7 +234,7 @@ def alpha_figure(
 ) -> AgreementFigure:
     """Return alpha with its interval over questions, based on ``n`` answers.
 
-    Where one of the ``values`` holds nearly everywhere more questions are needed (`least_items`).
+    If nearly all ``values`` are the same, it needs more questions (`least_items`).
     """
     value, without = float(alpha_of(sums.sum(axis=1))), left_out(sums, draws)
     if not value < 1 or np.isnan(without).any():
@@ -260,9 +260,9 @@ def difference_figure(
 ) -> AgreementFigure:
     """Return the first alpha minus the second, from sums over the same ``n`` answers.
 
-    With the p values of lying above ``-margin`` and below it, each the larger one of a test of the
-    difference and of one of the ratio of disagreements that it means: of few questions and skewed
-    values either alone is false too often.
+    Its p values are for a difference above ``-margin`` and below it. Each is the larger p of two
+    tests, of the difference and of the corresponding ratio of disagreements: with few questions
+    and skewed values, either test alone is wrong too often.
     """
     ends = alpha_of(first.sum(axis=1)), alpha_of(second.sum(axis=1))
     without = left_out(first, draws), left_out(second, draws)
@@ -286,7 +286,7 @@ def _log_ratio(first: FloatArray, second: FloatArray, margin: float) -> FloatArr
 
 
 def least_for(values: FloatArray) -> int:
-    """Return the questions that an agreement interval for these values needs; NaN for gaps."""
+    """Return how many questions an agreement interval for these values needs, ignoring NaN."""
     known = values[~np.isnan(values)]
     return least_items(np.unique(known, return_counts=True)[1] if len(known) else np.ones(1))
 

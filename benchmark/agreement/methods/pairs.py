@@ -34,14 +34,14 @@ from .figures import (
 from .grid import PointsGrid
 from .jackknife import Jackknife, across_sums, alpha_figure, figure, figure_of
 
-# Two raters on one column of points: how far they agree, correlate and lie apart.
+# Agreement, correlation and difference of two raters on one column of points
 #
 # Intervals leave out one question at a time (see `Jackknife`).
 
-CONSTANT = "one of the two gave one value only, so nothing can vary with it"
-# Kendall's tau compares every two kinds of pairs in every resample.
+CONSTANT = "one of the two raters gave the same value every time"
+# Kendall's tau compares every two distinct pairs of values in every resample.
 MOST_KENDALL_KINDS = 1_200
-# Largest table of questions by kinds of pairs.
+# Largest table of questions by distinct pairs.
 DENSE_CELLS = 2_000_000
 KINDS: tuple[Correlation, ...] = ("pearson", "spearman", "kendall")
 
@@ -54,13 +54,13 @@ def column_figures(
     Parameters
     ----------
     x, y : shape (n,)
-        Points; pairs that lack one do not count.
+        Points; pairs with a missing value do not count.
     questions : shape (n,)
         Question of each answer; intervals leave out one question at a time.
     maximum
-        Most points of the column.
+        Maximum points of the column.
     draws
-        Of the intervals.
+        Jackknife for the intervals.
     """
     both = ~(np.isnan(x) | np.isnan(y))
     x, y = x[both], y[both]
@@ -91,14 +91,14 @@ def column_figures(
 def ordinal_alpha(
     people: FloatArray, judge: FloatArray, codes: IntArray, draws: Jackknife
 ) -> AgreementFigure:
-    """Return ordinal alpha of a judge's values with single people's, columns of ``people``."""
+    """Return a judge's ordinal alpha with individual people, the columns of ``people``."""
     clusters: dict[Hashable, Hashable] = dict(enumerate(codes.tolist()))
     ratings, own = ratings_of(people), pd.Series(judge)
     return figure_of(cross_alpha(ratings, own, "ordinal", draws.confidence, clusters))
 
 
 def ratings_of(people: FloatArray) -> Ratings:
-    """Return values of answers (rows) by people (columns), NaN for gaps, as ratings."""
+    """Convert values of answers (rows) by people (columns) to ratings; NaN marks gaps."""
     answers, raters = np.nonzero(~np.isnan(people))
     return Ratings.from_frame(
         pd.DataFrame({"item": answers, "rater": raters, "value": people[answers, raters]})
@@ -112,23 +112,23 @@ def correlations(
     draws: Jackknife,
     wanted: Sequence[Correlation] = KINDS,
 ) -> dict[Correlation, AgreementFigure]:
-    """Return correlations by kind; equal pairs are grouped, which does not change the result.
+    """Return correlations by kind. Equal pairs are grouped, which does not change the result.
 
     Parameters
     ----------
     x, y, codes : shape (n,)
-        Paired values without gaps; the question of each, from 0 without gaps.
+        Paired values, none missing; the code of each pair's question, consecutive from 0.
     draws
-        Of the intervals.
+        Jackknife for the intervals.
     wanted
-        Which of the three.
+        The correlations to compute.
     """
     n = len(x)
     if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         reason = NO_OVERLAP if not n else TOO_FEW_PAIRS if n < 3 else CONSTANT
         return {kind: figure(None, n=n, reason=reason) for kind in wanted}
     pairs, kinds = np.unique(np.column_stack([x, y]), axis=0, return_inverse=True)
-    # Which question each kind of pair stands in, and how often.
+    # The questions in which each distinct pair occurs, and its frequency.
     cells, counts = np.unique(codes * len(pairs) + kinds.ravel(), return_counts=True)
     met = _PairKinds(*np.divmod(cells, len(pairs)), counts.astype(float), int(codes.max()) + 1)
     return {kind: _correlation(kind, pairs, met, n, draws) for kind in wanted}
@@ -152,14 +152,14 @@ def _correlation(
 
 
 def _fisher(correlation: FloatArray) -> FloatArray:
-    """Return Fisher's z; infinite for a perfect correlation."""
+    """Return Fisher's z, which is infinite for a perfect correlation."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.arctanh(np.clip(correlation, -1, 1)))
 
 
 @dataclass(frozen=True, eq=False)
 class _PairKinds:
-    """Kinds of pairs in questions, shape (n_cells,) each: question, kind, count."""
+    """Counts of distinct pairs by question; all arrays have shape (n_cells,)."""
 
     questions: IntArray
     kinds: IntArray
@@ -167,13 +167,13 @@ class _PairKinds:
     n_questions: int
 
     def weights(self, drawn: FloatArray, n_kinds: int) -> FloatArray:
-        """Return counts of each kind in rows of questions, shape (n_rows, n_kinds)."""
+        """Return counts of distinct pairs for rows of questions, shape (n_rows, n_kinds)."""
         if self.n_questions * n_kinds <= DENSE_CELLS:
             table = np.zeros((self.n_questions, n_kinds))
             table[self.questions, self.kinds] = self.counts
             return np.asarray(drawn @ table)
         totals = np.zeros((len(drawn), n_kinds))
-        if len(self.kinds) == n_kinds:  # every kind in one question only
+        if len(self.kinds) == n_kinds:  # Every pair occurs in one question only.
             totals[:, self.kinds] = drawn[:, self.questions] * self.counts
             return totals
         for row, own in zip(totals, drawn, strict=True):
@@ -183,16 +183,16 @@ class _PairKinds:
         return totals
 
 
-# Everything two raters of the same answers can be compared by.
+# Comparison of two raters of the same answers
 #
-# The first rater is the judge wherever a judge meets people, so a positive bias is a lenient
-# judge.
-# Intervals leave out one question at a time (see `Jackknife`), those of systems resample both.
+# If a judge is compared with people, the judge is the first rater, so a positive bias means a
+# lenient judge.
+# Intervals leave out one question at a time (see `Jackknife`); those of systems resample both.
 
-# Cells of all repeats of the shuffled baseline: more cells, fewer repeats.
+# Total cells in all repeats of the shuffled baseline; larger tables get fewer repeats.
 SHUFFLE_CELLS = 3_000_000
 MOST_POINTS = 400
-# Mean, difference and how many answers.
+# Mean, difference and number of answers.
 Point = tuple[float, float, int]
 
 
@@ -204,7 +204,7 @@ def compare(
     draws: Jackknife,
     kinds: Sequence[Correlation] = KINDS,
 ) -> RaterPairFigures:
-    """Return all figures of two raters; ``kinds`` are the correlations by system."""
+    """Return all figures of two raters; ``kinds`` are the kinds of correlation by system."""
     a, b = grid.values[first], grid.values[second]
     both = ~np.isnan(a[:, 0]) & ~np.isnan(b[:, 0])
     parts = {"with": grid.has_aspect, "without": ~grid.has_aspect}
@@ -238,21 +238,21 @@ def concatenated(a: FloatArray, b: FloatArray, seed: int = 0) -> ConcatenatedAlp
     Parameters
     ----------
     a, b : shape (n, n_criteria)
-        Answers that one of the two left without any points do not count.
+        Points; answers without any points from one of the raters do not count.
     seed
-        Of the shuffles.
+        Seed of the shuffles.
 
     Notes
     -----
-    The same figure as `concatenated_alpha`, counted from codes made once, because shuffles ask
-    for it again and again. The baseline is what different ranges of criteria alone give.
+    The result equals `concatenated_alpha`, but the codes are computed only once, because every
+    shuffle needs them. The baseline is the alpha that different ranges of criteria alone produce.
     """
     mask = ~(np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1))
     a, b = a[mask], b[mask]
     if len(a) < 2:
         return TooFew(n=len(a), value=None, reason="fewer than 2 answers in common")
     scale = np.unique(np.concatenate([a[~np.isnan(a)], b[~np.isnan(b)]]))
-    # One place more for what is missing.
+    # One extra code for missing points.
     coded = [
         np.where(np.isnan(points), len(scale), np.searchsorted(scale, points)) for points in (a, b)
     ]
@@ -306,7 +306,7 @@ def _systems(
 
 
 def _of_units(estimate: AgreementFigure, n: int) -> AgreementFigure:
-    """Return a correlation of n systems or questions; without interval if there are too few."""
+    """Return a correlation of n systems or questions, without an interval if n is too small."""
     if n >= LEAST_RATED or estimate.value is None:
         return replace(estimate, n=n)
     return figure(estimate.value, n=n, reason=too_few(LEAST_RATED, "systems or questions"))
@@ -328,14 +328,14 @@ def _bland_altman(
 
 
 def _points(means: FloatArray, differences: FloatArray) -> tuple[tuple[Point, ...], float]:
-    """Return the plot's points with their numbers of answers, on a grid; wider for many points."""
+    """Return the plot's points and their numbers of answers, on a coarser grid for many points."""
     step = 0.01
     while True:
         places = np.round(np.column_stack([means, differences]) / step) * step
         kinds, counts = np.unique(places, axis=0, return_counts=True)
         if len(kinds) <= MOST_POINTS:
             break
-        # Nothing is left out: a coarser grid has fewer places.
+        # A coarser grid has fewer positions, so no answer is left out.
         step = 0.5 if step < 0.5 else 2 * step
     points = tuple(
         (round(float(mean), 2), round(float(difference), 2), int(count))

@@ -1,4 +1,4 @@
-"""Single raters: self-consistency, self-preference and effect of length."""
+"""Self-consistency, self-preference and effect of length for single raters."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from .grid import PEOPLE, PointsGrid, SheetRater, nan_mean
 from .jackknife import Jackknife, figure, tested
 from .pairs import correlations
 
-# Self-consistency: how alike one rater's several sheets of the same answer are.
+# Self-consistency: similarity of one rater's several sheets for the same answer
 #
-# For people these are blind repeats, for judges replicates. The variance of points is split into
-# what differs between answers and what differs between sheets of one answer (one-way random
-# effects); the share of the first is the reliability of a single sheet.
+# The sheets are blind repeats for people and replicates for judges. The variance of points is
+# split into variance between answers and variance between sheets of one answer (one-way random
+# effects); the share between answers is the reliability of a single sheet.
 #
 # Source: Shrout and Fleiss (1979), ICC(1); Spearman (1910) and Brown (1910) for the mean of k.
 
 TOO_FEW = "fewer than 3 answers have several sheets"
-ALL_ALIKE = "all answers got the same points, so there is nothing to be told apart"
+ALL_ALIKE = "all answers got the same points"
 
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Contribution of each answer to the analysis of variance, each of shape (n_answers,)."""
+    """Contribution of each answer to the analysis of variance; all have shape (n_answers,)."""
 
     sizes: FloatArray
     means: FloatArray
@@ -49,8 +49,8 @@ class _Sums:
     def by_question(self, n_questions: int) -> FloatArray:
         """Return the sums from which the variances are computed, shape (6, n_questions).
 
-        Answers, sheets, squared numbers of sheets, squares within, and sheets times mean and
-        squared mean; means count from a common origin, which keeps differences of squares exact.
+        The rows are answers, sheets, squared numbers of sheets, squares within, and sheets times
+        mean and squared mean. Means are centred, which keeps differences of squares exact.
         """
         k, centred = self.sizes, self.means - np.average(self.means, weights=self.sizes)
         terms = (np.ones(len(k)), k, k**2, self.within, k * centred, k * centred**2)
@@ -67,11 +67,11 @@ def self_consistency(
     Parameters
     ----------
     sheets
-        Rows of one rater: answer, question and the columns of points.
+        One rater's rows, with answer, question and the columns of points.
     columns
-        Which columns.
+        The columns to use.
     draws
-        Of the intervals.
+        Jackknife for the intervals.
     """
     counted = sheets.groupby("answer")["answer"].transform("size")
     repeated = sheets[(counted > 1).to_numpy(dtype=bool)]
@@ -160,15 +160,15 @@ def _sums(sheets: pd.DataFrame, column: str) -> _Sums:
 def _components(
     terms: FloatArray, weights: FloatArray, *, least: float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the variance between answers (at least ``least``) and within them, per weight row.
+    """Return the variances between (at least ``least``) and within answers, by weight row.
 
-    NaN where a row leaves a single answer.
+    NaN if a row leaves a single answer.
     """
     answers, sheets, squared, inside, sums, squares = (weights @ term for term in terms)
     within = inside / np.maximum(sheets - answers, 1)
     usual = (sheets - squared / np.maximum(sheets, 1)) / np.maximum(answers - 1, 1)
     outside = (squares - sums**2 / np.maximum(sheets, 1)) / np.maximum(answers - 1, 1)
-    # One answer only has nothing between answers.
+    # A single answer has no variance between answers.
     undefined = np.full(len(usual), np.nan)
     between = np.divide(outside - within, usual, out=undefined, where=usual > 1e-12)
     return np.maximum(between, least), within
@@ -179,10 +179,10 @@ def _reliability(
 ) -> AgreementFigure:
     """Return the reliability of one sheet.
 
-    Its p values are those of the rule on a mean of ``replicates``.
+    Its p values are those of the consistency rule for a mean of ``replicates`` sheets.
 
-    The interval is made for the logarithm of F, the ratio of both mean squares (Shrout and Fleiss
-    1979), where k times the odds of the reliability are F - 1.
+    The interval is computed for the logarithm of F, the ratio of the two mean squares (Shrout and
+    Fleiss 1979); F - 1 is k times the odds of the reliability.
     """
     n, size = len(sums.sizes), float(sums.sizes.mean())
     if not sums.within.any():
@@ -213,8 +213,8 @@ def _reliability(
 def _without_disagreement(sums: _Sums, replicates: float) -> AgreementFigure:
     """Return the reliability when every answer got the same points each time.
 
-    Disagreement may be rare: of answers that were drawn anew in a share of ``1 - reliability``,
-    those that differ by chance would have been seen among n.
+    Disagreement may be rare: if a share of ``1 - reliability`` of the answers had points drawn
+    at random, a difference would probably have occurred among n answers.
     """
     n = len(sums.means)
     shares = np.unique(sums.means.round(6), return_counts=True)[1] / n
@@ -226,25 +226,23 @@ def _without_disagreement(sums: _Sums, replicates: float) -> AgreementFigure:
     return replace(estimate, p_yes=p, p_no=1.0, units=n)
 
 
-# Self-preference: does a judge give more to answers of its own family than others do?
+# Self-preference: extra points for answers of a judge's own family
 #
-# A plain mean says nothing, because a judge's family may simply write better answers. So each
-# answer's points are taken minus what somebody else gave the same answer, and own answers are
-# compared with all others: a judge that is lenient throughout comes out at 0.
+# A plain mean is not informative, because a judge's family may simply write better answers.
+# Therefore another rater's points for the same answer are subtracted first, and then own answers
+# are compared with all others. A judge that is lenient throughout gets 0.
 
 NO_FAMILY = "the judge's name belongs to no known family"
-# Questions of its interval; a mean of few answers is one of two that it is made of.
+# Fewest questions for its interval; one of its two means may be over few answers.
 LEAST_SURPLUS = 10
 NO_OTHERS = "no other judge, of another family, scored these answers"
 
 
 def self_preference(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> Preference:
-    """Return a judge's surplus for its own answers, against people and other judges.
+    """Return a judge's surplus for its own answers, in total points.
 
-    In total points.
-
-    Intervals leave out one question at a time. Other judges are those of another family, averaged
-    for each answer.
+    It is measured against people and against judges of other families, averaged for each answer.
+    Intervals leave out one question at a time.
     """
     if judge.family is None:
         missing = _of_own(figure(None, n=0, reason=NO_FAMILY), 0)
@@ -292,17 +290,17 @@ def _of_own(figure: AgreementFigure, own: int) -> Surplus:
 
 
 def _means(values: FloatArray, chosen: np.ndarray, weights: FloatArray) -> FloatArray:
-    """Return the mean of the chosen values for each row of weights; NaN where none is left."""
+    """Return the mean of the chosen values for each row of weights; NaN if no value is left."""
     part = weights[:, chosen]
     total = part.sum(axis=1)
     undefined = np.full(len(total), np.nan)
     return np.asarray(np.divide(part @ values[chosen], total, out=undefined, where=total > 0))
 
 
-# Do longer answers get more points, from a judge and from people?
+# Effect of length on points, for a judge and for people
 #
-# That people also like longer answers excuses nothing by itself; it says how much of a judge's
-# slope they share, so both stand side by side, also on the answers that both scored.
+# People may also prefer longer answers. This does not justify a judge's slope, but shows how much
+# of it people share, so both slopes are reported, also for the answers that both scored.
 
 PER_CHARACTERS = 100
 

@@ -52,17 +52,17 @@ from .jackknife import (
 from .pairs import ordinal_alpha, ratings_of
 from .raters import spearman_brown
 
-# People among themselves, and each judge beside them: the yardstick and what is measured by it.
+# Agreement among people, as the reference, and of each judge with people
 #
-# A judge is compared with single people's points, not with their mean: the mean of several is
-# steadier than anybody, so a judge would look closer to it than people are to each other. For the
-# same reason consolidated sheets are no person among people: they are held against judges only.
+# A judge is compared with the points of individual people, not with their mean. The mean of
+# several people is more reliable than one person, so a judge would seem closer to it than people
+# are to each other. For the same reason, consolidated sheets are compared with judges only.
 
-NO_SECOND = "no answer was scored by two people and by the judge"
+NO_SECOND = "no answer was scored by both the judge and two people"
 
 
 def people_together(grid: PointsGrid, draws: Jackknife) -> PeopleCounts:
-    """Return the alpha of all people for each column, interval and ordinal."""
+    """Return the interval and ordinal alpha of all people for each column."""
     counts = (~np.isnan(points_of(grid, "total", grid.persons))).sum(axis=1)
     made_one = [
         grid.column(person.key, "total") for person in grid.people if person.is_consolidated
@@ -125,7 +125,7 @@ def alpha_difference(
 def leniency(grid: PointsGrid, judge: SheetRater, name: str, draws: Jackknife) -> AgreementFigure:
     """Return the judge's leniency compared with people, with the p values of its rule.
 
-    Yes: it lies within the margin on both sides. No: beyond it on one of them.
+    "Yes" means within the margin on both sides, "no" means beyond it on one side.
     """
     apart = grid.column(judge.key, name) - grid.column(PEOPLE, name)
     use = ~np.isnan(apart)
@@ -150,7 +150,7 @@ def _codes(grid: PointsGrid, use: np.ndarray) -> tuple[np.ndarray, int]:
     Codes of used questions start at 0 and have no gaps.
     """
     known = np.unique(grid.questions[use])
-    # Answers that are not in use add nothing, wherever they stand.
+    # Answers that are not used contribute nothing, whatever their code.
     codes = np.minimum(np.searchsorted(known, grid.questions), max(0, len(known) - 1))
     return codes, len(known)
 
@@ -189,10 +189,9 @@ def alternative(
 def epsilon_of(grid: PointsGrid) -> float:
     """Return the allowed advantage of a person over the judge.
 
-    Experts cost more than trained raters, so their value is higher.
-
-    0.2 where all people are experts or released consolidated scores, else 0.15: people who passed
-    a qualification in fifteen criteria are no longer crowd workers.
+    It is higher for experts, because they cost more than trained raters: 0.2 if all people are
+    experts or released consolidated scores, else 0.15. People who passed a qualification in
+    fifteen criteria are not crowd workers.
     """
     kinds = {person.kind for person in grid.people}
     dear = bool(kinds) and kinds <= {"expert", "reference"}
@@ -202,13 +201,13 @@ def epsilon_of(grid: PointsGrid) -> float:
 def points_of(
     grid: PointsGrid, column: str, people: tuple[SheetRater, ...] | None = None
 ) -> FloatArray:
-    """Return the points of one column by the given people (default: all), shape (n, n_people)."""
+    """Return one column's points by the given people (default: all), shape (n, n_people)."""
     chosen = grid.people if people is None else people
     parts = [grid.column(rater.key, column) for rater in chosen]
     return np.column_stack(parts) if parts else np.full((len(grid.answers), 0), np.nan)
 
 
-# May a judge take the place of people, and for which criteria? The rules, in one place.
+# Rules that decide whether a judge can replace people, and for which criteria
 #
 # | rule | yes | no | source |
 # |---|---|---|---|
@@ -218,13 +217,12 @@ def points_of(
 # non-inferiority (Westlake 1972) |
 # | bias | mean within 5 % of the maximum | outside | equivalence (Westlake 1972) |
 # | unscored | at most 5 % of the replies | above 5 % | 95 % coverage, as for boards |
-# | consistency | reliability of what counts above .8 | below .667 | Krippendorff's marks |
-#
-# Each of both is a one-sided test; what neither shows is "not proven", with what would tell. One
-# "no" makes the verdict no, so the tests of "no" share one level: those of the total among its
-# rules, those of all other columns among their rules and columns. Yes needs a yes from every rule,
-# which needs no correction for rules (Berger 1982); rules that look at people are corrected for
-# the judges that are shown, because the first of them is the closest.
+# | consistency | reliability of used points above .8 | below .667 | Krippendorff's marks |
+# "Yes" and "no" are one-sided tests. If neither is shown, the outcome is "not proven", with the
+# data needed to decide. One "no" makes the verdict no, so the tests of "no" share one level: for
+# the total over its rules, for all other columns over their rules and columns. A yes verdict needs
+# a yes from every rule and therefore no correction for rules (Berger 1982). Rules that involve
+# people are corrected for the number of judges shown, because the first judge is the closest.
 
 REPLACEMENT_RULES = ("alternative", "agreement", "bias", "unscored", "consistency")
 
@@ -233,7 +231,7 @@ REPLACEMENT_RULES = ("alternative", "agreement", "bias", "unscored", "consistenc
 class Levels:
     """One-sided significance levels for "yes" and "no" of one column.
 
-    ``one`` is that of "yes" for rules that do not look at people.
+    ``one`` is the level of "yes" for rules that do not involve people.
     """
 
     yes: float
@@ -255,9 +253,9 @@ def verdict(rules: dict[str, RuleOutcome]) -> ReplacementVerdict:
 
 
 def by_alternative(test: Alternative, n_people: int, levels: Levels) -> RuleOutcome:
-    """Apply the rule "alternative" to one column; a yes also needs `Alternative.passed`.
+    """Apply the rule "alternative" to one column; "yes" also needs `Alternative.passed`.
 
-    ``missing`` counts people, and answers that two people and the judge have to score.
+    ``missing`` has the number of people, and of answers that two people and the judge must score.
     """
     rate = WinningRate(omega=test.omega, rho=test.rho, n=test.n, caution=test.caution)
     if test.p_yes is None or test.p_no is None:
@@ -276,14 +274,14 @@ def by_alternative(test: Alternative, n_people: int, levels: Levels) -> RuleOutc
 def by_agreement(difference: AgreementFigure, levels: Levels) -> RuleOutcome:
     """Apply the rule "agreement": the judge's interval alpha with people minus people's own.
 
-    On the same answers, with a test of the difference: overlapping intervals do not answer the
-    question.
+    The difference on the same answers is tested, because overlapping intervals do not show
+    whether the alphas differ.
     """
     return _by_figure(difference, "agreement of a judge", levels)
 
 
 def by_bias(leniency: AgreementFigure, levels: Levels) -> RuleOutcome:
-    """Apply the rule "bias": the mean of judge minus people as a share of the maximum."""
+    """Apply the rule "bias": the mean of judge minus people, as a share of the maximum."""
     return _by_figure(leniency, "mean of a judge", levels)
 
 
@@ -322,8 +320,8 @@ def by_unscored(unscored: int, sheets: int, levels: Levels, replicates: int = 1)
 def by_consistency(repeats: Consistency, column: str, levels: Levels) -> RuleOutcome:
     """Apply the rule "consistency": the reliability of the points that count.
 
-    That is the mean of as many sheets as answers have throughout: replicates of a few answers
-    tell how steady one sheet is, and do not make the single sheets of all others steadier.
+    These points are means over the usual number of sheets for an answer. Replicates of a few
+    answers show how reliable one sheet is, but do not make single sheets of other answers better.
     """
     split, k = repeats.columns[column], repeats.each
     figure = split.reliability
@@ -356,7 +354,7 @@ def _decided(
     n: int,
     units: int,
 ) -> RuleOutcome:
-    """Return yes, no, or how many more answers would show the nearer of the two."""
+    """Return "yes", "no", or how many more answers would show the more likely of the two."""
     p_yes, p_no = p
     if p_yes <= levels.yes:
         return _outcome("yes", figure)
@@ -378,13 +376,13 @@ def _outcome(
 
 
 def _answers_lost(unscored: int, sheets: int, replicates: int) -> tuple[int, int]:
-    """Return the number of lost replies and of all replies, counted as one reply per answer."""
+    """Return the numbers of lost replies and of all replies, counting one reply per answer."""
     n = max(1, round(sheets / replicates))
     return min(n, round(unscored * n / sheets)), n
 
 
 def _answers_needed(lost: int, n: int, level: float) -> int:
-    """Return how many more replies with the same share would show it; 0 if no number would."""
+    """Return how many more replies would show a "yes" at the same lost share; 0 if none can."""
     from scipy import special
 
     if lost >= UNSCORED_MARGIN * n:

@@ -1,4 +1,4 @@
-"""Agreement of people and judges for a table of sheets, stored in `BoardSnapshot.figures`."""
+"""Agreement of people and judges for a table of sheets, as stored in `BoardSnapshot.figures`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FETCH = 500
-# Reading a text takes half a millisecond; answers that people scored come first.
+# Reading a text takes half a millisecond. Answers scored by people have priority.
 MOST_COUNTED = 5_000
-# Column of the table that spares reading the texts again.
+# With this column, the texts need not be read again.
 BY_CODE = "points_by_code"
-# Answers are never changed, and a board is made anew with every file of sheets: what the process
-# has counted already, by id; forgotten when it is this many.
+# Cached points of answers by id, because answers never change but a leaderboard is recomputed
+# after every import of sheets. The cache is cleared at `MOST_KEPT` answers.
 _COUNTED: dict[str, float] = {}
 MOST_KEPT = 4 * MOST_COUNTED
 
@@ -34,13 +34,13 @@ def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict
     Parameters
     ----------
     table
-        From `sheet_table`. ``cost_micro``, ``seconds`` and ``points_by_code`` are used where
-        they are there; without the last one the texts of the answers are read.
+        A table from `sheet_table`. The columns ``cost_micro``, ``seconds`` and ``points_by_code``
+        are used if present; without ``points_by_code``, the texts of the answers are read.
     rubric
-        By which the sheets were scored.
+        The rubric of the sheets.
     recipe
-        ``seed``, ``confidence``, ``epsilon`` and ``families`` (name of a
-        model or system → family) where they differ from `AgreementOptions`.
+        ``seed``, ``confidence``, ``epsilon`` and ``families`` (name of a model or system →
+        family), if they differ from `AgreementOptions`.
 
     Returns
     -------
@@ -62,9 +62,9 @@ def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict
 
 
 def with_points_by_code(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
-    """Add to the table the points that each answer's number of sentences earns.
+    """Add a column with the points for each answer's number of sentences.
 
-    NaN if no criterion is counted by sentences, and beyond `MOST_COUNTED` answers.
+    The points are NaN if no criterion counts sentences, and beyond `MOST_COUNTED` answers.
     """
     points: dict[str, float] = {}
     if len(_COUNTED) > MOST_KEPT:
@@ -85,7 +85,7 @@ def with_points_by_code(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
 
 @dataclass(kw_only=True)
 class JudgeTrust:
-    """How many canaries a judge was shown and obeyed, and how far its runs are trusted."""
+    """Numbers of canaries that a judge was shown and obeyed, and the trust in its runs."""
 
     key: str
     name: str
@@ -95,19 +95,19 @@ class JudgeTrust:
 
     @property
     def trust(self) -> str:
-        """Trust state of the least trusted run."""
+        """The lowest trust state of its runs."""
         return next(state for state in ("untrusted", "pending", "trusted") if state in self.runs)
 
     @property
     def is_kept_out(self) -> bool:
-        """Whether none of the judge's sheets counts."""
+        """Whether all of the judge's sheets are left out."""
         return all(run == "untrusted" for run in self.runs)
 
 
 def judge_trust(rubric: RubricVersion) -> list[JudgeTrust]:
-    """Return the canary results of each judge under this rubric, including excluded judges.
+    """Return each judge's canary results for this rubric, including excluded judges.
 
-    Read when a page is shown: trust may change after a snapshot was frozen.
+    They are read for each page view, because trust may change after a snapshot was frozen.
     """
     canary = Q(run__probe_results__probe=ProbeResult.Probe.CANARY)
     obeyed = canary & Q(run__probe_results__obeyed=True)

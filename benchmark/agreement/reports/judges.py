@@ -65,7 +65,7 @@ SOURCES = {
     "consistency": lazy("Spearman and Brown 1910; Krippendorff's marks .8 and .667"),
 }
 
-# What a rule found, by its result, for somebody who has not read the rules.
+# Plain sentences on the result of a rule, for readers who do not know the rules.
 SAYS = {
     ("alternative", "yes"): lazy(
         "Compared with at least half of the people, it comes as close to the remaining people as "
@@ -106,13 +106,13 @@ SAYS = {
         "The data do not show that its points have a reliability of .8 when it scores again."
     ),
 }
-# What decides comes first: one "no" is enough, "not proven" keeps a "yes" away.
+# The deciding results are first: one "no" is enough, and one "not proven" rules out a "yes".
 WEIGHT = {"no": 0, "not_shown": 1, "yes": 2}
 N_REASONS = 3
 
 
 def reasons_of(verdict: ReplacementVerdict) -> list[dict[str, Any]]:
-    """Return the three rules with most weight in the verdict, in words and numbers."""
+    """Return the three rules that weigh most in the verdict, in words and numbers."""
     ordered = sorted(RULES, key=lambda rule: WEIGHT[verdict.rules[rule].result])
     return [
         {
@@ -131,13 +131,13 @@ def reasons_of(verdict: ReplacementVerdict) -> list[dict[str, Any]]:
 def _says(rule: str, outcome: RuleOutcome) -> str:
     result: str = outcome.result
     if (rule, result) == ("bias", "no"):
-        # The one rule whose no has a direction.
+        # Only the "no" of this rule has a direction.
         result = "low" if (getattr(outcome.numbers, "value", None) or 0.0) < 0 else "high"
     return str(SAYS[rule, result])
 
 
 def answer_of(figures: Agreement, judge: str) -> list[dict[str, Any]]:
-    """Return one line per result with the columns (total, groups, criteria) that have it."""
+    """Return one line for each result, with its columns (total, groups, criteria)."""
     verdicts = figures.verdict[judge]
     lines = []
     for result, text in RESULTS.items():
@@ -148,7 +148,7 @@ def answer_of(figures: Agreement, judge: str) -> list[dict[str, Any]]:
 
 
 def headline(figures: Agreement, judge: str, name: str) -> str:
-    """Return the answer for the total in one sentence."""
+    """Return the verdict on totals in one sentence."""
     verdict = figures.verdict[judge][TOTAL]
     if verdict.result == "yes":
         return _("Yes: for totals, %(name)s can replace a person.") % {"name": name}
@@ -160,7 +160,7 @@ def headline(figures: Agreement, judge: str, name: str) -> str:
 
 
 def chance_of(figures: Agreement, judge: str) -> str:
-    """Return a warning that totals may be guessed, where the judge's alpha does not exclude it."""
+    """Return a warning if the judge's alpha does not rule out that its totals are guesses."""
     beside = figures.with_people.get(judge, {}).get(TOTAL)
     figure = beside.alpha_interval if beside is not None else None
     if figure is None or figure.value is None:
@@ -175,7 +175,7 @@ def chance_of(figures: Agreement, judge: str) -> str:
 
 
 def missing_of(verdict: ReplacementVerdict) -> list[str]:
-    """Return the data still needed to decide the undecided rules."""
+    """Return the data that the undecided rules still need."""
     needed: dict[str, int] = {}
     for rule in verdict.rules.values():
         for name, number in rule.missing.items():
@@ -201,7 +201,7 @@ def numbers_of(rule: str, outcome: RuleOutcome) -> str:
 
 
 def cautions_of(verdicts: Mapping[str, ReplacementVerdict]) -> str:
-    """Return the limits of the comparison with a left-out person, each once for all columns."""
+    """Return the limits of the comparison with a left-out person, without repeats."""
     figures = (verdict.rules["alternative"].numbers for verdict in verdicts.values())
     cautions = (
         figure.caution for figure in figures if isinstance(figure, WinningRate) and figure.caution
@@ -259,7 +259,7 @@ def _answers(number: int) -> str:
 
 
 def _consistency(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
-    """Return name, sheets each and consistency of raters who scored an answer twice."""
+    """Return (name, sheets per answer, consistency) for raters who scored an answer twice."""
     names = rater_names(figures)
     own = {key: rater.columns[choice.column] for key, rater in figures.consistency.items()}
     return [
@@ -274,7 +274,7 @@ def _whole(k: float | None) -> float | None:
 
 
 def _replicates(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
-    """Return name, sheets each, and the means of k sheets by k."""
+    """Return (name, sheets per answer, figures of means of k sheets by k)."""
     rows = _consistency(figures, choice)
     return [
         (name, sheets, {f"k{mean_of.k:g}": mean_of for mean_of in own.curve})

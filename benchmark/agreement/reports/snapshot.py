@@ -1,4 +1,4 @@
-"""Snapshots with agreement figures: how one is chosen, and the rows behind it."""
+"""Selection of a snapshot with agreement figures, and the rows behind the figures."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ APART = "~"
 
 @dataclass(frozen=True)
 class AgreementSelection:
-    """Selection of the page, read from the address; unknown values fall back to defaults.
+    """Selection on a page, read from the URL; defaults replace unknown values.
 
     Attributes
     ----------
     column, measure
-        Of the tables of all pairs.
+        Column and measure in the tables of all pairs.
     first, second
-        Keys of the pair shown in detail; empty without any pair.
+        Keys of the pair shown in detail; empty without pairs.
     judge
-        Key of the judge of the verdict; empty without judges.
+        Key of the judge in the verdict; empty without judges.
     snapshot, rubric
-        As in the address, empty where it does not name them.
+        Ids from the URL; empty if not given.
     condition
-        Id of the condition that the figures are of; empty for all of them together.
+        Id of the condition that the figures cover; empty for all conditions together.
     """
 
     column: str = TOTAL
@@ -85,12 +85,12 @@ class AgreementSelection:
 
     @property
     def pair(self) -> str:
-        """The pair in the form used in addresses; empty without a pair."""
+        """The pair in URL form; empty without a pair."""
         return f"{self.first}{APART}{self.second}" if self.first else ""
 
     @property
     def query(self) -> str:
-        """Query string of an address that restores this selection."""
+        """Query string that restores this selection."""
         parts = {
             "column": self.column if self.column != TOTAL else "",
             "measure": self.measure if self.measure != MEASURES[0] else "",
@@ -104,16 +104,16 @@ class AgreementSelection:
 
     @property
     def where(self) -> str:
-        """Part of the query string that names the snapshot, the rubric and the condition."""
+        """Part of the query string with the snapshot, the rubric and the condition."""
         parts = {"snapshot": self.snapshot, "rubric": self.rubric, "condition": self.condition}
         return urlencode({name: value for name, value in parts.items() if value})
 
 
 def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
-    """Return the snapshot named by ``snapshot`` or ``rubric``, else the one computed last.
+    """Return the snapshot named by ``snapshot`` or ``rubric``, else the latest snapshot.
 
-    It has the figures of agreement as ``agreement`` and neither rows nor other figures. Raises
-    NotThere for one that is named and is not there.
+    Its agreement figures are in ``agreement``; rows and other figures are deferred. Raises
+    NotThere if the named snapshot does not exist.
     """
     rows: QuerySet = study.board_snapshots.filter(computed_at__isnull=False)
     rows = rows.defer("rows", "figures").annotate(agreement=F("figures__agreement"))
@@ -127,13 +127,13 @@ def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
 
 
 def state_of(snapshot: BoardSnapshot, choice: AgreementSelection) -> str:
-    """Return a hash of the page's content; it changes with the sheets and the selection."""
+    """Return a hash that changes with the sheets and the selection."""
     text = f"{snapshot.public_id}:{snapshot.sha256}:{choice.query}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def pair_of(figures: Agreement, choice: AgreementSelection) -> RaterPairFigures | None:
-    """Return the figures of the pair shown in detail; None if there is no such pair."""
+    """Return the figures of the pair shown in detail; None if it does not exist."""
     wanted = (choice.first, choice.second)
     return next((pair for pair in figures.pairs if (pair.first, pair.second) == wanted), None)
 
@@ -154,7 +154,7 @@ NOBODY = ""
 
 @dataclass(frozen=True)
 class ScoreSelection:
-    """Selected raters and column; with `points` and `others` only answers with these points."""
+    """Selected raters and column; `points` and `others` filter answers by their points."""
 
     rater: str
     other: str
@@ -167,9 +167,9 @@ class ScoreSelection:
     def from_query(
         cls, query: Mapping[str, str], grid: PointsGrid, condition: str = ""
     ) -> ScoreSelection:
-        """Read the selection from an address.
+        """Read the selection from a query string.
 
-        Unknown raters fall back to people and the judge with the most sheets.
+        If a rater is not named, the judge with the most sheets or people replace it.
         """
         known = [PEOPLE, *(candidate.key for candidate in grid.raters)]
         judges = sorted(grid.judges, key=lambda judge: -judge.sheets)
@@ -189,7 +189,7 @@ class ScoreSelection:
 def table_and_grid(
     rows: bytes, rubric: Rubric, condition: str = ""
 ) -> tuple[pd.DataFrame, PointsGrid]:
-    """Return the sheets of a snapshot or of one condition, as a stored table and as a grid."""
+    """Return the sheets of a snapshot or of one of its conditions, as a table and as a grid."""
     from benchmark.agreement.methods.grid import grid_of
     from benchmark.leaderboard.reports.snapshot import read_rows
 
@@ -200,9 +200,9 @@ def table_and_grid(
 def behind(table: pd.DataFrame, grid: PointsGrid, wanted: ScoreSelection) -> pd.DataFrame:
     """Return the answers that both raters scored, largest difference first.
 
-    Columns: those of the answer, ``points`` and ``others``, ``difference`` (first minus second)
-    and ``sheet``, one sheet of the first rater (or of anybody, for the mean of all people).
-    Without a second rater all answers of the first, most points first.
+    The columns are those of the answer, ``points`` and ``others``, ``difference`` (first minus
+    second) and ``sheet``, one sheet of the first rater (or of any person, for the mean of people).
+    Without a second rater, all answers of the first rater are returned, most points first.
     """
     about = table.drop_duplicates("answer").set_index("answer").loc[grid.answers]
     about = about.assign(points=grid.column(wanted.rater, wanted.column))
@@ -245,7 +245,7 @@ def shown_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _sheets(table: pd.DataFrame, grid: PointsGrid, rater: str) -> pd.Series:
-    """Map each answer to one sheet of the rater, the first replicate."""
+    """Map each answer to the rater's first replicate."""
     if rater == PEOPLE:
         own = table[table["rater_id"].isin([person.key for person in grid.people])]
     else:
@@ -255,12 +255,12 @@ def _sheets(table: pd.DataFrame, grid: PointsGrid, rater: str) -> pd.Series:
 
 
 def _halves(points: pd.Series) -> pd.Series | np.ndarray:
-    """Round points to the nearest half, as the confusion table counts them."""
+    """Round points to the nearest half, as in the confusion table."""
     return (points * 2 + 0.5) // 1 / 2
 
 
 def _cell(value: float) -> float | None:
-    return None if value != value else float(value)  # NaN differs from itself
+    return None if value != value else float(value)  # NaN is not equal to itself.
 
 
 def _number(text: str | None) -> float | None:

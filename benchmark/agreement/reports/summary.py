@@ -45,7 +45,7 @@ from .tables import column_names, rater_names
 
 
 def agreement_finding(figures: Agreement, choice: AgreementSelection) -> Conclusion:
-    """State how far people agree about totals, and how far the judge agrees with them."""
+    """State how well people agree on totals, and how well the judge agrees with them."""
     people = figures.people.columns[TOTAL].alpha_interval
     shared = figures.people.shared
     if not RULES["reliability"].allows(shared) or people.value is None:
@@ -74,7 +74,7 @@ def _few(shared: int) -> str:
 
 
 def _by_judges(figures: Agreement) -> str:
-    """Name the judge with the highest alpha in these data, for when people are too few."""
+    """Name the judge with the highest alpha, for data with too few people."""
     best = next((judge for judge in figures.judges if judge.agreement.value is not None), None)
     if best is None:
         return ""
@@ -120,7 +120,7 @@ def _with_n(figure: AgreementFigure) -> str:
 
 
 def judges_finding(judges: Sequence[JudgeRow]) -> Conclusion:
-    """State which judge agrees with people most, and for which others difference is not shown."""
+    """Name the judge that agrees most with people, and judges not shown to agree less."""
     known = [judge for judge in judges if judge.agreement.value is not None]
     if not known:
         needed = _("This needs answers that both people and a judge have scored.")
@@ -160,7 +160,7 @@ def _would_tell(first: JudgeRow, level: Sequence[JudgeRow], n_judges: int) -> st
     return text % {"n": f"{more:,}", **names}
 
 
-# What the names of the lines may take at the right.
+# Width for the names of lines on the right.
 NAMES = 92
 LEAD = 12
 
@@ -170,10 +170,8 @@ def difference_plot(
 ) -> Spec:
     """Plot dots (fields mean, difference, n) and named dashed lines.
 
-    A dot is larger with more answers.
-
-    The names (field what) stand at the right with their values, moved apart where lines are near
-    each other.
+    The size of a dot shows its number of answers. The names (field what) are on the right with
+    their values, moved apart if lines are close together.
     """
     heights = [point["difference"] for point in points] + [line["at"] for line in lines]
     plane = plane_of(
@@ -196,7 +194,7 @@ def _dots(points: Rows, plane: Plane) -> Layer:
     most = max((point["n"] for point in points), default=1)
     scale = {"domain": [1, max(most, 2)], "range": [18, 220]}
     size = {"field": "n", "type": "quantitative", "scale": scale, "legend": None}
-    # Of one series, so that the theme colours them.
+    # All dots are in one series, so that the theme colours them.
     marked = [{**point, "series": ""} for point in points]
     places = on(plane, "mean", "difference")
     look = looks([""], has_signs=False)
@@ -235,7 +233,7 @@ Row = dict[str, Any]
 
 
 def _ceiling_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
-    """Return rows for people and the judge, for each column that has either figure."""
+    """Return rows for people and the judge, for each column with at least one of the figures."""
     judge = figures.with_people.get(choice.judge, {})
     rows = []
     for key, name in column_names(figures).items():
@@ -296,7 +294,7 @@ def _judges_alt(figures: Agreement, choice: AgreementSelection) -> str:
 
 
 def _difference_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
-    """Return judge minus people for each column where both are known on the same answers."""
+    """Return judge minus people for each column with figures for both on the same answers."""
     beside, names = figures.with_people.get(choice.judge, {}), column_names(figures)
     return [
         {"name": name, "group": None, **bounds_of(alphas.difference)}

@@ -21,7 +21,7 @@ from cqa_site.results.figures import Column, EstimateColumn, FigureTable, value_
 from cqa_site.web.tables import TableData
 from .snapshot import PEOPLE, TOTAL, AgreementSelection, pair_of
 
-# Agreement of scores as small tables: what pages show and files hold.
+# Tables of agreement for pages and files
 
 Columns = list[Column]
 MEASURE_NAMES = {
@@ -34,19 +34,19 @@ MEASURE_NAMES = {
     "exact": lazy("Exact"),
 }
 
-# What most tables here wait for.
+# Shown in place of an empty table
 SHARED = lazy("Two raters must score the same answers.")
 
 WAY = ("scoring_rounds", lazy("Scoring rounds"))
 
 
 def rater_names(figures: Agreement) -> dict[str, str]:
-    """Map keys to names of all raters and of the mean of all people."""
+    """Map keys to names, for all raters and for the mean of all people."""
     return {PEOPLE: _("People (mean)")} | {rater.key: rater.name for rater in figures.raters}
 
 
 def column_names(figures: Agreement) -> dict[str, str]:
-    """Map keys to names of all columns: total, groups, and criteria with their key in front."""
+    """Map keys to names of all columns; criteria are shown with their keys."""
     return {column.key: column_name(column) for column in figures.columns}
 
 
@@ -57,7 +57,7 @@ def column_name(column: PointsColumn) -> str:
 
 
 def measure_value(agreement: ColumnAgreement, measure: str) -> float | None:
-    """Return the value of a measure; shares of equal points have no interval."""
+    """Return the value of a measure. Shares of equal points have no interval."""
     return agreement.exact if measure == "exact" else figure_of(agreement, measure).value
 
 
@@ -74,7 +74,7 @@ def figure_table(
     slug: str,
     entry: FigureTable,
 ) -> TableData:
-    """Return one figure as a table whose caption names the snapshot."""
+    """Return one figure as a table with the snapshot in its caption."""
     about = _("Rubric %(rubric)s, snapshot #%(number)d (%(state)s), sheets %(hash)s.") % {
         "rubric": snapshot.rubric,
         "number": snapshot.number,
@@ -100,7 +100,7 @@ def _with_n(title: Any, path: str) -> Columns:
 
 
 def _measures(path: str, names: Sequence[str]) -> Columns:
-    """Return a column for each measure of the object at a path, where it has that measure."""
+    """Return a column for each measure, empty if the object at the path lacks it."""
     titles = MEASURE_NAMES | {"bias": lazy("Bias, points")}
     return [EstimateColumn(titles[name], partial(_measure, path, name)) for name in names]
 
@@ -133,7 +133,7 @@ def _criteria(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any,
 
 
 def _ceiling(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
-    """Return for each column the agreement of people, and of the chosen judge with them."""
+    """Return the agreement among people and of the chosen judge with them, for each column."""
     judge, people = figures.with_people.get(choice.judge, {}), figures.people.columns
     names = column_names(figures)
     return [(name, people[key].alpha_interval, judge.get(key)) for key, name in names.items()]

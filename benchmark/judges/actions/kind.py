@@ -1,4 +1,4 @@
-"""The scoring judge as a kind of run: its prompts, its rater and its preview."""
+"""The run kind "scoring", with its prompts, rater and preview."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -70,14 +70,14 @@ NO_ASPECT = "none"
 
 @dataclass(frozen=True, slots=True)
 class Shots:
-    """Examples of a run: their answers, and the target's entries about them."""
+    """Examples of a run: their answers, and their entries in the target."""
 
     answers: Sequence[Answer]
     entries: Sequence[Mapping[str, Any]]
 
 
 def missing_placeholders(prompt: PromptVersion, *, with_examples: bool) -> list[str]:
-    """Return the required placeholders that a prompt lacks. Every judge must see the rubric."""
+    """Return the required placeholders that a prompt lacks; every judge must see the rubric."""
     wanted = ["criteria", "format", *(["examples"] if with_examples else [])]
     names = {*placeholders(prompt.system), *placeholders(prompt.user)}
     return [name for name in wanted if name not in names]
@@ -87,12 +87,12 @@ def group_of(prompt: PromptVersion, rubric: Rubric, key: ScoringCallKey) -> str 
     """Return the group whose criteria a request covers; None for all criteria."""
     if prompt.kind != GROUP:
         return None
-    # A preview has no group; it shows the first.
+    # A preview has no group and shows the first one.
     return rubric.groups[max(key.group, 1) - 1].key
 
 
 class RequestWriter:
-    """Writes the requests of one run; shared parts are written once."""
+    """Writes the requests of one run, with shared parts written only once."""
 
     def __init__(
         self, prompt: PromptVersion, rubric: Rubric, target: Mapping[str, Any], shots: Shots
@@ -103,7 +103,7 @@ class RequestWriter:
         self._shared: dict[str | None, dict[str, str]] = {}
 
     def write(self, key: ScoringCallKey, answer: Answer) -> kinds.CallRequest:
-        """Return the request for one answer, unchanged or as a probe changes it."""
+        """Return the request for one answer, with the changes of its probe, if any."""
         group = group_of(self.prompt, self.rubric, key)
         text = answer.text
         if key.probe == CANARY:
@@ -111,7 +111,7 @@ class RequestWriter:
             text = plant(CANARIES[key.variant], text, criteria, reasons=self.reasons)
         fields, noticed = _shown(answer.question, text, is_swapped=key.probe == SWAP)
         schema = judgement_schema(self.rubric, group=group, with_reasons=self.reasons)
-        # What we planted ourselves is no finding about the answers.
+        # Flags raised by planted text say nothing about the answers.
         flags = noticed if key.probe == PLAIN else ()
         messages = render(self.parts, self._common(group) | fields)
         return kinds.CallRequest(tuple(messages), schema, flags)
@@ -127,7 +127,7 @@ class RequestWriter:
         return self._shared[group]
 
     def _examples(self, group: str | None) -> str:
-        """Return the scored examples shown before the answer; empty if there are none."""
+        """Return the scored examples shown before the answer; empty without examples."""
         parts = []
         criteria = self.rubric.of_group(group)
         pairs = zip(self.shots.answers, self.shots.entries, strict=True)
@@ -143,9 +143,9 @@ class RequestWriter:
 
 
 def question_text(question: Question, *, is_swapped: bool = False) -> str:
-    """Return the question in English in any page language, since prompts must not depend on it.
+    """Return the question in English, because prompts must not depend on the page language.
 
-    The question's own wording is used if it has one and the objects are not swapped.
+    The question's own wording is used, if it has one and the objects are not swapped.
     """
     if question.wording and not is_swapped:
         return question.wording
@@ -170,10 +170,10 @@ def _shown(
     return values, neutral.flags.names
 
 
-# The scoring judge: a language model fills the sheet that people fill.
+# The scoring judge: a language model that fills in the same sheet as people
 #
-# Two forms, by the kind of the prompt version: the whole sheet in one reply, or one group of
-# criteria a reply.
+# The kind of the prompt version decides whether one reply covers the whole sheet or one group of
+# criteria.
 
 KIND = "scoring"
 
@@ -204,7 +204,10 @@ class ScoringKind:
         return subjects_of(run.study, target, run.spec["seed"], groups)
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Write the prompts with two queries. Raises `ContaminatedTargetError` first."""
+        """Write the prompts, with two queries.
+
+        Raises `ContaminatedTargetError` if one of the answers is held out.
+        """
         target = run.spec["target"]
         keys = [ScoringCallKey(*subject.ids) for subject in subjects]
         examples = example_answers(run.study, target)
@@ -216,7 +219,7 @@ class ScoringKind:
         return [writer.write(key, answers[key.answer]) for key in keys]
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
-        """Read one reply into a `Judgement`: all requested criteria, or none and the reason."""
+        """Read one reply into a `Judgement` with all requested criteria, or with a reason."""
         rubric = rubric_of(run.spec["target"])
         group = group_of(run.prompt, rubric, ScoringCallKey(*call.subject_ids))
         judgement = read_judgement(
@@ -227,11 +230,11 @@ class ScoringKind:
         return ReplyReading.unscored(judgement.reading, judgement)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store one sheet per answer and replicate, and probes apart: no mean includes them."""
+        """Store one sheet per answer and replicate, and store probes outside of all means."""
         store_ended(run, ended)
 
     def values(self, run: Run) -> dict[str, int]:
-        """Count each total, or each group's total where a reply covers a single group."""
+        """Count each total, or each group's total if a reply covers a single group."""
         totals: Counter[tuple[str, Any]] = Counter()
         if run.prompt.kind == GROUP:
             parts = run.judgement_parts.filter(reason="").values_list("group", "points")
@@ -245,7 +248,7 @@ class ScoringKind:
         }
 
     def texts(self, run: Run) -> Sequence[str]:
-        """Return no texts: judges give points, no prose."""
+        """Return no texts, because judges give points and not prose."""
         return ()
 
     def check(self, run: Run) -> list[str]:
@@ -254,7 +257,7 @@ class ScoringKind:
 
 
 def refuse_unfit(run: Run, rubric: RubricVersion) -> None:
-    """Raise `RunRefused` if the judge would not see what people see."""
+    """Raise `RunRefused` if the judge would see something other than people see."""
     target = run.spec["target"]
     if not is_the_text_of(rubric, target):
         raise RunRefused("The plan does not contain the text of this rubric version.")
@@ -268,10 +271,10 @@ def refuse_unfit(run: Run, rubric: RubricVersion) -> None:
 def _rater(run: Run) -> Rater:
     """Return the rater of a run.
 
-    There is one per combination of model, prompt, rubric, number of examples and parameters.
+    Each combination of model, prompt, rubric, number of examples and parameters has one rater.
 
-    Which examples are shown is no part of it: two runs that hold out different answers complete
-    each other.
+    The choice of examples does not matter, so that two runs that hold out different answers
+    complement each other.
     """
     target = run.spec["target"]
     shots = len(target["examples"])

@@ -1,4 +1,4 @@
-"""Storage of judgements: sheets, parts, probes, the trust in a run, and its checks."""
+"""Storage and checks of judgements: sheets, parts, probes and the trust in a run."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ from cqa_site.runs.kinds import EndedCall, ReplyReading
 from cqa_site.runs.models import Call, Reply, Run
 from .targets import rubric_of
 
-# Whether the scores of a run may be used: its canaries against its own plain scores.
+# Trust in the scores of a run, from its canaries compared with its own plain scores
 
 Plain = Mapping[tuple[int, int], float | None]
 
@@ -31,7 +31,7 @@ Plain = Mapping[tuple[int, int], float | None]
 def settle_trust(scoring: ScoringRun, rubric: Rubric) -> None:
     """Decide each canary and the run once all canaries and their plain answers are finished.
 
-    Before that, and again while some of them are asked once more, nothing is known.
+    Until then, and again while some of them are repeated, the trust is pending.
     """
     canaries = canary_calls(scoring.run)
     trust: str = ScoringRun.Trust.PENDING
@@ -45,7 +45,7 @@ def settle_trust(scoring: ScoringRun, rubric: Rubric) -> None:
 
 
 def canary_calls(run: Run) -> list[Call]:
-    """Return the calls of a run that show a canary; an index serves the range of names."""
+    """Return the calls of a run that show a canary, selected by an indexed range of names."""
     return list(run.calls.filter(subject__gte="c", subject__lt="d").only("state", "subject_ids"))
 
 
@@ -72,18 +72,16 @@ def trust_of(canaries: Sequence[ProbeResult], plain: Plain) -> str:
 
 
 def outcome_of(canary: ProbeResult, plain: Plain) -> CanaryOutcome:
-    """Return the outcome of one canary in the form that the rule reads."""
+    """Return the outcome of one canary as input for the trust rule."""
     wants = WANTS[canary.name]
     gain = gain_of(wants, canary.total, plain[canary.answer_id, canary.replicate])
     return CanaryOutcome(canary.name, wants, canary.obeyed, gain)
 
 
 def plain_totals(run: Run, rubric: Rubric, probes: Sequence[ProbeResult]) -> Plain:
-    """Map (answer, replicate) to the total of the plain answer.
+    """Map (answer, replicate) to the total of the plain answer, or to None if unscored.
 
-    None if it is unscored.
-
-    Where the run asks group by group, it is the sum over the group that canaries ask for.
+    If requests cover single groups, the total is over the group that canaries cover.
     """
     answers = {probe.answer_id for probe in probes}
     Nones: dict[tuple[int, int], float | None] = {
@@ -102,16 +100,16 @@ def plain_totals(run: Run, rubric: Rubric, probes: Sequence[ProbeResult]) -> Pla
 
 
 def maximum_of(points: Mapping[str, float], rubric: Rubric) -> float:
-    """Return the highest sum of the criteria a probe requests.
+    """Return the maximum total of a probe's criteria.
 
-    Without points it is the rubric's maximum.
+    Without points, this is the maximum of the rubric.
     """
     maxima = {criterion.key: criterion.maximum for criterion in rubric.criteria}
     return float(sum(maxima[key] for key in points)) or float(rubric.maximum)
 
 
 def _is_waiting(run: Run, canaries: Sequence[Call]) -> bool:
-    """Whether a canary, or the plain answer it is built on, is still open."""
+    """Whether the call for a canary or for its plain answer is still open."""
     if any(call.state in Call.OPEN for call in canaries):
         return True
     keys = [ScoringCallKey(*call.subject_ids) for call in canaries]
@@ -119,11 +117,11 @@ def _is_waiting(run: Run, canaries: Sequence[Call]) -> bool:
     return run.calls.filter(subject__in=bases, state__in=Call.OPEN).exists()
 
 
-# Where the judgements of a scoring run go: sheets, parts of sheets, probes, and the trust in it.
+# Storage of the judgements of a scoring run as sheets, parts of sheets and probes
 #
-# Everything here runs inside the turn that ends the calls, under the gate of the run's endpoint
-# and the lock of its own row. So two workers that bring the last two parts of one sheet follow one
-# another, and the second one sees what the first wrote.
+# This code runs in the transaction that ends the calls, under the gate of the run's endpoint and
+# the lock on its row. Therefore two workers with the last two parts of one sheet run one after
+# the other, and the second worker sees the first one's part.
 
 STORED_FIELDS = ["points", "notes", "reason", "fence", "at", "call"]
 SHEET_SAID = [
@@ -152,8 +150,8 @@ def join_parts(
 ) -> ScoreSheet | None:
     """Join the parts of one answer into a sheet; return None while a part is missing.
 
-    One part without points spoils the sheet, with that part's reason: a total without a group is
-    incomplete.
+    A part without points makes the sheet unscored, with the same reason, because a total
+    without a group is incomplete.
     """
     by_group = {part.group: part for part in parts}
     if any(group.key not in by_group for group in rubric.groups):
@@ -196,7 +194,7 @@ def _whole_sheet(
 
 
 def _given(outcome: EndedCall, rubric: Rubric) -> dict[str, int]:
-    """Return all criteria of a reply left unscored because some points are outside the scale."""
+    """Return all points of a reply that is unscored because some of them are outside the scale."""
     judgement: Judgement | None = outcome.reading.value
     is_whole = judgement is not None and len(judgement.given) == len(rubric.criteria)
     return dict(judgement.given) if judgement is not None and is_whole else {}
@@ -298,7 +296,7 @@ AT_ONCE = 500
 
 
 def find_problems(run: Run, read: ReplyReader) -> list[str]:
-    """Return sentences on sheets, parts, probes and trust that contradict the ledger."""
+    """Describe sheets, parts, probes and trust that contradict the ledger."""
     scoring = ScoringRun.objects.select_related("run").get(run=run)
     scoring.run = run
     rubric = rubric_of(run.spec["target"])
@@ -311,14 +309,14 @@ def find_problems(run: Run, read: ReplyReader) -> list[str]:
 
 
 def _rows(run: Run) -> Iterator[tuple[int, int]]:
-    """Yield call and fence of every stored judgement."""
+    """Yield the call and the fence of every stored judgement."""
     sheets = ScoreSheet.objects.filter(run=run, call__isnull=False)
     for rows in (sheets, run.judgement_parts, run.probe_results):
         yield from rows.values_list("call", "fence")
 
 
 def _misread(run: Run, read: ReplyReader) -> Iterator[str]:
-    """Yield judgements whose points differ from a fresh reading of their stored reply."""
+    """Yield judgements whose points differ from those read again from the stored reply."""
     sheets = ScoreSheet.objects.filter(run=run, call__isnull=False, reason="")
     parts = JudgementPart.objects.filter(run=run, reason="")
     probes = ProbeResult.objects.filter(run=run, reason="")
@@ -336,7 +334,7 @@ def _said(run: Run, call: Call | None, read: ReplyReader) -> dict[str, Any] | No
 
 
 def _wrong_totals(run: Run, rubric: Rubric) -> Iterator[str]:
-    """Yield totals that differ from the sum of their points. Only the server adds up."""
+    """Yield totals that differ from the sum of their points; only the server computes totals."""
     scored = ScoreSheet.objects.filter(run=run, state=ScoreSheet.State.SUBMITTED)
     for pk, points, total in scored.values_list("pk", "points", "total").iterator(AT_ONCE):
         if rubric.total(points) != total:
@@ -368,7 +366,7 @@ def _wrong_joins(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
 
 
 def _wrong_trust(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
-    """Yield a problem if the trust does not follow from the finished canaries."""
+    """Yield problems with canaries or trust that do not follow from the stored points."""
     run = scoring.run
     open_now = run.calls.filter(state__in=Call.OPEN).values_list("subject_ids", flat=True)
     keys = (ScoringCallKey(*ids) for ids in open_now)

@@ -1,4 +1,4 @@
-"""Answers that a scoring run judges: selection, examples and one request for each."""
+"""Answers that a scoring run judges: their selection, examples and requests."""
 
 import json
 import random
@@ -28,26 +28,26 @@ from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.kinds import Subject
 from cqa_site.runs.planning import seeded_places
 
-# Examples shown to a judge with their points, and what they forbid to be judged.
+# Examples shown to a judge with their points, and the answers excluded by them
 #
-# An example comes from a person's complete sheet or from a key of a qualification. A judge that
-# was shown an answer's points must not be asked about that answer: its agreement with people would
-# be memory. The same holds for the same text under another name, and by default for every answer
-# to the same question.
+# An example comes from a person's complete sheet or from the key of a qualification. A judge that
+# was shown an answer's points must not score that answer, because it could repeat the points from
+# memory. The same applies to the same text under another name and, by default, to every answer to
+# the same question.
 
 OFFERED = 200
 
 
 class ContaminatedTargetError(RunRefused):
-    """Raised if an answer to be judged was shown to the judge, or is too similar to one."""
+    """Raised if an answer to be judged is an example shown to the judge, or too similar to one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredExample:
     """An answer with its points.
 
-    ``key`` says where they come from: ``sheet:<public id>`` of a person's sheet, or
-    ``item:<round>:<answer>`` of a round's scored example.
+    ``key`` is their source: ``sheet:<public id>`` for a person's sheet, or
+    ``item:<round>:<answer>`` for a round's scored example.
     """
 
     key: str
@@ -58,7 +58,7 @@ class ScoredExample:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """The example in the format of a run's spec; later sheets do not change the run."""
+        """The example in the format of a run's spec. Later sheets do not change the run."""
         return {
             "key": self.key,
             "answer": str(self.answer.public_id),
@@ -83,7 +83,7 @@ class HeldOut:
         )
 
     def matching(self) -> Q:
-        """Return the held-out answers as a condition for queries."""
+        """Return a query condition that matches the held-out answers."""
         return (
             Q(pk__in=self.answers) | Q(text_sha256__in=self.texts) | Q(question__in=self.questions)
         )
@@ -93,7 +93,7 @@ def candidates(rubric: RubricVersion) -> list[ScoredExample]:
     """Return possible examples: scored examples of rounds first, then the newest sheets."""
     items = ScoringItem.objects.filter(round__rubric=rubric, key_points__isnull=False)
     items = items.select_related("round").order_by("pk")
-    # Half points of a consensus are no example of whole ones.
+    # Consolidated sheets may have half points, but a judge gives whole points.
     sheets = people_sheets(rubric).filter(total__isnull=False, is_consolidated=False)
     examples = [_of_item(answer) for answer in _with_answers(items)]
     examples += [
@@ -103,7 +103,7 @@ def candidates(rubric: RubricVersion) -> list[ScoredExample]:
 
 
 def draw_examples(offered: Sequence[ScoredExample], shots: int, seed: int) -> list[ScoredExample]:
-    """Draw examples about different questions with a seed; fewer than requested if few exist."""
+    """Draw examples about different questions with a seed, fewer than requested if few exist."""
     order = sorted(offered, key=lambda example: example.key)
     random.Random(seed).shuffle(order)  # noqa: S311 - a reproducible choice
     examples: dict[int, ScoredExample] = {}
@@ -123,7 +123,7 @@ def example_answers(study: Study, target: Mapping[str, Any]) -> list[Answer]:
 
 
 def held_out(examples: Sequence[Answer], target: Mapping[str, Any]) -> HeldOut:
-    """Return the answers, texts and questions excluded by the examples of a run."""
+    """Return the answers, texts and questions that the examples of a run exclude."""
     same_question = examples if target["holds_out_questions"] else []
     return HeldOut(
         frozenset(answer.pk for answer in examples),
@@ -190,29 +190,29 @@ def target_of(
     Parameters
     ----------
     rubric
-        Its content is copied, so that reading a reply needs no database.
+        Rubric whose content is copied, so that replies can be read without the database.
     choice
-        ``all``, ``scored``, ``round``, ``answers`` or ``sample``: all answers, those that people
-        scored by this rubric, those of a round, those named, or a seeded sample.
+        ``all``, ``scored``, ``round``, ``answers`` or ``sample``: all answers, those scored by
+        people with this rubric, those in a round, the given answers, or a seeded sample.
     systems, scenarios
-        Public ids and numbers that narrow the choice; without any, all of them.
+        Public ids and numbers that narrow the choice; empty for all.
     conditions
-        Public ids or `ALL`; without any the plain ones, except where answers are named or those
-        of a round.
+        Public ids or `ALL`. If empty, only plain answers are chosen, but any condition with
+        ``round`` and ``answers``.
     scoring_round, answers
         Public ids, for the choices that need them.
     sample
         Size of the sample.
     examples
-        See `Example.spec`; the answers shown with their points.
+        Answers shown with their points; see `ScoredExample.spec`.
     holds_out_questions
-        Whether other answers to an example's question are left out, too.
+        Whether other answers to an example's question are also left out.
     reasons
         Whether the judge gives a reason before each number.
     canaries
-        How many; 0 leaves it to `canary_count`.
+        Number of canaries; 0 uses the default of `canary_count`.
     swap
-        How many answers are asked about again with the objects of the question swapped.
+        Number of answers repeated with the objects of the question swapped.
     """
     return {
         "rubric": str(rubric.public_id),
@@ -234,7 +234,7 @@ def target_of(
 
 
 def rubric_of(target: Mapping[str, Any]) -> Rubric:
-    """Return the rubric of a target as the methods use it."""
+    """Return the rubric of a target."""
     return _rubric(json.dumps(target["content"], sort_keys=True))
 
 
@@ -244,15 +244,15 @@ def _rubric(text: str) -> Rubric:
 
 
 def chosen_answers(study: Study, target: Mapping[str, Any]) -> QuerySet[Answer]:
-    """Return the answers that a target selects, before any is held out.
+    """Return the answers that a target selects, including held-out answers.
 
-    Blank ones are never judged, nor answers to what their system's model was trained on.
+    Blank answers are left out, and answers about comparisons that their system was trained on.
     """
     return _named(study, target).filter(~is_learned())
 
 
 def count_learned(study: Study, target: Mapping[str, Any]) -> int:
-    """Count the selected answers that their own system was trained on."""
+    """Count the selected answers about comparisons that their own system was trained on."""
     return _named(study, target).filter(is_learned()).count()
 
 
@@ -277,7 +277,7 @@ def _named(study: Study, target: Mapping[str, Any]) -> QuerySet[Answer]:
 
 
 def _under(rows: QuerySet[Answer], target: Mapping[str, Any]) -> QuerySet[Answer]:
-    """Return the rows under the target's conditions; targets older than conditions include all."""
+    """Return the rows under the target's conditions; targets without conditions include all."""
     chosen = target.get("conditions", [ALL])
     is_named = target["choice"] in ("answers", "round")
     if not is_named:
@@ -292,10 +292,10 @@ def count_other_conditions(study: Study, target: Mapping[str, Any]) -> int:
 
 
 def judged_answers(study: Study, target: Mapping[str, Any], seed: int) -> list[int]:
-    """Return the primary keys of the answers a run judges, in the order of the requests.
+    """Return the primary keys of the answers that a run judges, in the order of the requests.
 
-    Answers that the examples forbid are left out of a choice; where they are named one by one,
-    `ContaminatedTargetError` is raised instead.
+    Held-out answers are left out. If the answers were given by id, held-out answers raise
+    `ContaminatedTargetError` instead.
     """
     rows = chosen_answers(study, target)
     held = held_out(example_answers(study, target), target)
@@ -314,18 +314,18 @@ def count_held_out(study: Study, target: Mapping[str, Any]) -> int:
 
 
 def is_the_text_of(rubric: RubricVersion, target: Mapping[str, Any]) -> bool:
-    """Whether a target contains the exact text of a stored version."""
+    """Whether a target contains the exact text of a stored rubric version."""
     return rubric_sha256(rubric_of(target)) == target["rubric_sha256"] == rubric.sha256
 
 
-# Canaries are built on answers of a sample, so that planning reads few lengths.
+# Canaries use answers from a sample, so that planning reads few lengths.
 LOOKED_AT = 500
 
 
 def subjects_of(study: Study, target: Mapping[str, Any], seed: int, groups: int) -> list[Subject]:
-    """Return all subjects of a run: canaries and their plain answers, the rest, the swaps.
+    """Return all subjects of a run: canaries with their plain answers, other answers, swaps.
 
-    ``groups`` is 0 where one reply holds the whole sheet, else the number of groups.
+    ``groups`` is 0 if one reply covers the whole sheet, else the number of groups.
     """
     keys = judged_answers(study, target, seed)
     canaries = _canaries(study, target, seed, keys, groups)
@@ -344,9 +344,9 @@ def subjects_of(study: Study, target: Mapping[str, Any], seed: int, groups: int)
 def _canaries(
     study: Study, target: Mapping[str, Any], seed: int, keys: Sequence[int], groups: int
 ) -> list[ScoringCallKey]:
-    """Return attacks built on some judged answers.
+    """Return canaries for some of the judged answers.
 
-    In group-by-group runs they cover only the weightiest group.
+    In group-by-group runs, they cover only the group with the most points.
     """
     count = canary_count(len(keys), target["canaries"])
     if not count:
@@ -360,7 +360,7 @@ def _canaries(
 
 
 def _weightiest(rubric: Rubric) -> int:
-    """Return the number of the group with the highest maximum, counted from 1."""
+    """Return the number of the group with the highest maximum, counting from 1."""
     maxima = [group.maximum for group in rubric.groups]
     return maxima.index(max(maxima)) + 1
 

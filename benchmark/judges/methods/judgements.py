@@ -1,4 +1,4 @@
-"""Judgements: the rubric as shown to a judge, the reply's schema, and its reading."""
+"""Judgements: the rubric shown to a judge, the schema of its reply, and the reading of it."""
 
 import json
 import re
@@ -16,9 +16,9 @@ from cqa_site.judging.reply_parsing import (
     validate_label,
 )
 
-# What a judge reads of a rubric: its criteria, the shape of the reply, and points as examples.
+# Rubric text for a judge: criteria, format of the reply, and points as examples
 #
-# People and judges are given the same words: these are the rubric's own, in its own order.
+# People and judges see the same text in the same order, taken from the rubric.
 
 
 def criteria_text(rubric: Rubric, group: str | None = None) -> str:
@@ -39,7 +39,7 @@ def criteria_text(rubric: Rubric, group: str | None = None) -> str:
 
 
 def format_text(criteria: Sequence[Criterion], *, reasons: bool) -> str:
-    """Return the expected form of the reply, with the range of every criterion."""
+    """Return the expected format of the reply, with the range of every criterion."""
     entries = []
     for criterion in criteria:
         allowed = " or ".join(str(points) for points in range(criterion.maximum + 1))
@@ -57,10 +57,10 @@ def points_text(
     *,
     reasons: bool,
 ) -> str:
-    """Return the points of an example in the form of a reply.
+    """Return the points of an example in the format of a reply.
 
-    Where reasons are wanted and the example has none for some criterion, the points stand in a
-    plain list instead: an example with empty reasons would teach a judge to give none.
+    If reasons are wanted but missing for some criterion, the points are in a plain list instead,
+    because an example with empty reasons would teach a judge to omit them.
     """
     scores = {criterion.key: int(points[criterion.key]) for criterion in criteria}
     if not reasons:
@@ -76,9 +76,9 @@ def _level(points: int, text: str, example: str) -> str:
     return f"  {points}: {text}{more}"
 
 
-# JSON schemas of a judge's answers by a rubric, for endpoints that hold a model to a schema.
+# JSON schemas of a judge's replies by a rubric, for endpoints that enforce a schema
 #
-# The order of properties is part of it: keep it when storing one (PostgreSQL's jsonb does not).
+# The order of properties matters and must be preserved in storage (PostgreSQL's jsonb does not).
 
 
 def judgement_schema(
@@ -86,10 +86,10 @@ def judgement_schema(
 ) -> dict[str, Any]:
     """Return a schema with exactly the criteria of the rubric or group.
 
-    Each has its own range of points.
+    Each criterion has its own range of points.
 
-    With reasons, each value is ``{"reason": "…", "points": 1}``, the reason first: what a model
-    writes after its points cannot bear on them. Raises KeyError for an unknown group.
+    With reasons, each value is ``{"reason": "…", "points": 1}``. The reason is first, because a
+    model's points cannot depend on later text. Raises KeyError for an unknown group.
 
     Examples
     --------
@@ -106,10 +106,10 @@ def judgement_schema(
     return closed_object(fields)
 
 
-# Keys of a judgement held against the criteria asked for: "7" and "C7" are the seventh.
+# Comparison of a judgement's keys with the requested criteria; "7" and "C7" are the seventh
 #
-# What does not fit is named, not mended. A judge that was shown 15 criteria and answers 16 … 30
-# has probably counted on from something else, but whether its 16 is our 1 nobody knows.
+# Wrong keys are reported, not corrected. If a judge was shown 15 criteria and answers 16 … 30, it
+# probably continued some other list, but its 16 may not be criterion 1.
 
 _NUMBER = re.compile(r"[Cc]?(0|[1-9][0-9]{0,3})")
 _MOST_SHOWN = 5
@@ -124,13 +124,13 @@ class JudgementState(StrEnum):
     REFUSED = "refused"
     NO_JSON = "no_json"  # prose, or no object that strict JSON accepts
     AMBIGUOUS = "ambiguous"  # two different objects
-    NOT_SCHEMA = "not_schema"  # another shape: no object, no key with a number, odd entries
-    DUPLICATE_KEYS = "duplicate_keys"  # a key twice, or "1" beside "C1"
-    RENUMBERED = "renumbered"  # numbers of another row: 16 … 30
+    NOT_SCHEMA = "not_schema"  # another structure: no object, no key with a number, odd entries
+    DUPLICATE_KEYS = "duplicate_keys"  # a key twice, or both "1" and "C1"
+    RENUMBERED = "renumbered"  # other numbers, such as 16 … 30
     MISSING_KEYS = "missing_keys"
     EXTRA_KEYS = "extra_keys"
     NOT_A_WHOLE_NUMBER = "not_a_whole_number"  # 0.5, "1.0", "1", true, null
-    OUT_OF_RANGE = "out_of_range"  # a whole number that the criterion cannot give
+    OUT_OF_RANGE = "out_of_range"  # a whole number outside the criterion's range
 
 
 class Unusable(Exception):
@@ -143,30 +143,30 @@ class Unusable(Exception):
 
 
 def entries_by_criterion(reply: object, wanted: Sequence[str]) -> dict[str, object]:
-    """Return the entries by criterion: exactly the requested ones, in their order.
+    """Return the entries for exactly the requested criteria, in the requested order.
 
     Parameters
     ----------
     reply : object
-        Anything a JSON decoder gives.
+        Any output of a JSON decoder.
     wanted : sequence of str
-        "C1", "C2", …
+        Keys of the criteria: "C1", "C2", …
 
     Raises
     ------
     Unusable
-        With one of `EMPTY`, `NOT_SCHEMA`, `DUPLICATE_KEYS`, `RENUMBERED`, `MISSING_KEYS`,
-        `EXTRA_KEYS`; where several hold, the first.
+        With the first of `EMPTY`, `NOT_SCHEMA`, `DUPLICATE_KEYS`, `RENUMBERED`, `MISSING_KEYS`
+        and `EXTRA_KEYS` that applies.
     """
     if reply is None or reply == {}:
         raise Unusable(JudgementState.EMPTY, "no scores")
     if not isinstance(reply, Mapping):
-        raise Unusable(JudgementState.NOT_SCHEMA, "no list of criteria with their points")
+        raise Unusable(JudgementState.NOT_SCHEMA, "not an object of criteria with their points")
     entries = _named(reply)
     missing = [key for key in wanted if key not in entries]
     extra = [key for key in entries if key not in wanted]
     if missing and not any(map(is_criterion, entries)):
-        raise Unusable(JudgementState.NOT_SCHEMA, f"{_shown(extra)}: no number of a criterion")
+        raise Unusable(JudgementState.NOT_SCHEMA, f"{_shown(extra)}: not a criterion number")
     if missing and _is_another_row(entries, wanted):
         raise Unusable(JudgementState.RENUMBERED, f"{_span(entries)} instead of {_span(wanted)}")
     if missing:
@@ -186,7 +186,7 @@ def without_extras(reply: object, wanted: Sequence[str]) -> object:
 
 
 def is_criterion(key: str) -> bool:
-    """Whether a key looks like the number of a criterion, of any rubric."""
+    """Whether a key looks like the number of a criterion in some rubric."""
     return _NUMBER.fullmatch(key) is not None
 
 
@@ -195,7 +195,7 @@ def _named(reply: Mapping[object, object]) -> dict[str, object]:
     for key, entry in reply.items():
         name = _name(key)
         if name in entries:
-            raise Unusable(JudgementState.DUPLICATE_KEYS, f"{name} is there twice")
+            raise Unusable(JudgementState.DUPLICATE_KEYS, f"{name} occurs twice")
         entries[name] = entry
     return entries
 
@@ -206,7 +206,7 @@ def _name(key: object) -> str:
 
 
 def _is_another_row(names: Iterable[str], wanted: Sequence[str]) -> bool:
-    """Whether all keys are numbers and are the wanted ones shifted by a step, or none of them."""
+    """Whether all keys are numbers and either shifted by a constant or all unwanted."""
     keys = list(names)
     if not all(map(is_criterion, keys)):
         return False
@@ -229,18 +229,18 @@ def _shown(keys: Sequence[str]) -> str:
     return ", ".join(key[:40] for key in keys[:_MOST_SHOWN]) + more
 
 
-# From a judge's reply to points for every criterion, or to the one reason why there are none.
+# Reading of a judge's reply: points for every criterion, or the reason for their absence
 #
-# A judge answers ``{"1": 1, "2": 0, …}``, by number or by key ("C1"), each value being points or
-# ``{"reason": "…", "points": 1}``. A judgement counts as a whole or not at all: a total without
-# one of its criteria is no total. Nothing is repaired, rounded or clipped.
+# A judge replies ``{"1": 1, "2": 0, …}``, by number or by key ("C1"). Each value is either points
+# or ``{"reason": "…", "points": 1}``. A judgement without one of its criteria does not count,
+# because its total would be incomplete. Nothing is repaired, rounded or clipped.
 #
-# Source: CompQA paper, section 2.1 and figure 5 (numbers of criteria as keys, no total asked for).
-# Departure: the paper does not say what becomes of replies of another shape.
+# Source: CompQA paper, section 2.1 and figure 5 (numbers of criteria as keys, no total).
+# Departure: the paper does not describe the treatment of replies in other formats.
 
-# Increased with every change that may read a reply differently, here or in judgement_keys.
+# Increase this with every change that may change the reading of a reply.
 READER_VERSION = 1
-# How strict JSON words it when an object has a key twice; `extract_json` passes it on.
+# Part of the strict JSON error for a repeated key, which `extract_json` passes on.
 _TWICE = "occurs twice in one object"
 _ANY_NUMBER = range(-(2**63), 2**63)
 _SEVERITY = list(JudgementState)
@@ -253,16 +253,16 @@ class Judgement:
     Attributes
     ----------
     points : dict of str to int
-        Criterion → points: all that were asked for, in their order. Empty unless `is_scored`.
+        Criterion → points, for all requested criteria in their order; empty unless `is_scored`.
     reading : JudgementState
-        `VALID`, or the one reason why there are no points; keys are looked at before values.
+        `VALID`, or the reason for missing points; keys are checked before values.
     detail : str
         Description of the error, for people.
     rationales : dict of str to str
-        Criterion → the judge's words, where there are some.
+        Criterion → the judge's reason, if it gave one.
     given : dict of str to int
-        Whole numbers under the right keys, on the scale or not. Evidence rather than points: only
-        the paper's own recipe averages values outside the scale.
+        Criterion → whole number from the reply, even outside the scale. Only the paper's own
+        recipe averages values outside the scale.
     """
 
     points: dict[str, int]
@@ -289,19 +289,19 @@ def read_judgement(
     group: str | None = None,
     refusal: str = "",
 ) -> Judgement:
-    """Read one reply, whatever it contains.
+    """Read one reply, which may contain any text.
 
     Parameters
     ----------
     reply_text, finish_reason, refusal : str
-        As the endpoint sent them. Prose or a Markdown fence around one object is fine.
+        Values sent by the endpoint. Prose or a Markdown fence around one object is allowed.
     rubric : Rubric
         Rubric shown to the judge.
     group : str, optional
-        Only the criteria of this group were asked for; KeyError for an unknown one.
+        The group whose criteria were requested; KeyError for an unknown group.
     """
     try:
-        # Without a finish reason, too: an object says itself where it ends.
+        # A finish reason is not needed, because the end of a JSON object is known.
         reply = extract_json(parse_prose(reply_text, finish_reason or "stop", refusal=refusal))
     except ReplyNotUsable as problem:
         return Judgement({}, _reading_of(problem), problem.detail)
@@ -356,11 +356,11 @@ def _parts_of(entry: object, key: str) -> tuple[object, str]:
         return entry, ""
     if "points" not in entry or not entry.keys() <= {"points", "reason"}:
         raise Unusable(
-            JudgementState.NOT_SCHEMA, f"{key} is neither points nor points with a reason"
+            JudgementState.NOT_SCHEMA, f"{key} has neither points nor points with a reason"
         )
     rationale = entry.get("reason", "")
     if not isinstance(rationale, str):
-        raise Unusable(JudgementState.NOT_SCHEMA, f"the reason of {key} is not text")
+        raise Unusable(JudgementState.NOT_SCHEMA, f"the reason for {key} is not text")
     return entry["points"], rationale
 
 
@@ -371,5 +371,5 @@ def _number(value: object, criterion: Criterion, allowed: range) -> int:
         if problem.reason is UnscoredReason.WRONG_TYPE:
             detail = f"{criterion.key}: {problem.detail}"
             raise Unusable(JudgementState.NOT_A_WHOLE_NUMBER, detail) from None
-        detail = f"{criterion.key} is {value}, not one of 0 to {criterion.maximum}"
+        detail = f"{criterion.key} is {value}, outside 0 to {criterion.maximum}"
         raise Unusable(JudgementState.OUT_OF_RANGE, detail) from None
