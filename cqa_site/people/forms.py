@@ -121,7 +121,7 @@ class NewPersonForm(forms.Form):
         label=_("Password"),
         max_length=1_000,
         strip=False,
-        help_text=_("12 characters or more; a few unrelated words work well."),
+        help_text=_("Use 12 characters or more. A few unrelated words work well."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
 

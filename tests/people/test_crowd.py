@@ -375,7 +375,7 @@ def test_finished_work_shows_the_completed_code_once_and_for_all(secret, study):
         assert "Show your completion code" in text
         assert DONE in text
         assert "Continue labelling" not in text
-        assert "report a fault" not in text
+        assert "report a problem" not in text
         assert finish(client) == ["CODE-COMPLETED"]
     client.post("/join/fault/", {"comment": "Another code, please"})
     assert codes_in(client.get(DONE).text) == ["CODE-COMPLETED"]

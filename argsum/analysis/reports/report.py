@@ -277,7 +277,7 @@ def caveats(
             "both can be wrong."
         ): is_coded,
         _(
-            "Language: the comments seem to be %s. The match scorer was trained on English "
+            "Language: the comments seem to be in %s. The match scorer was trained on English "
             "texts and makes more mistakes in other languages."
         )
         % language: bool(language),

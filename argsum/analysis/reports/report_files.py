@@ -152,9 +152,8 @@ def _points(report: Report) -> list[ReportPart]:
     if report.few:
         parts.append(ReportPart("heading", _("Said by few")))
         text = _(
-            "Their share of all comments or voices is under 2 %. The first ones listed differ "
-            "most from all others: their statements match each other well, and other key points "
-            "poorly."
+            "Key points in under 2 % of all comments or voices. The most distinctive come first: "
+            "their statements match each other well and other key points poorly."
         )
         parts += [ReportPart("text", text), *_point_parts(report.few)]
     if report.beyond:

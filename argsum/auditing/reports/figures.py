@@ -386,11 +386,11 @@ def points_table(analysis: Analysis, figures: AuditFigures) -> TableData:
     """Return a row for each key point with separate strata."""
     columns = (
         Column(_("Key point"), "point.text"),
-        Column(_("Comments behind it"), "machine"),
-        Column(_("Perhaps behind it"), "perhaps"),
+        Column(_("Comments placed under it"), "machine"),
+        Column(_("Perhaps placed under it"), "perhaps"),
         Column(_("Comments"), "comments"),
         Column(_("Answers"), "answers"),
-        Column(_("Answers about comments behind it"), "precision.answers"),
+        Column(_("Answers about comments placed under it"), "precision.answers"),
         EstimateColumn(_("Precision"), "precision"),
         EstimateColumn(_("Corrected comments"), lambda row: _times(row.count, row.comments)),
         EstimateColumn(_("Corrected share, %"), lambda row: _times(row.share, 100)),
@@ -415,13 +415,13 @@ def recipe_of() -> str:
     """Return named paragraphs on how the figures were computed."""
     parts = [
         _(
-            "Precision: share of the comments behind a key point that make it, according to "
+            "Precision: share of the comments placed under a key point that make it, according to "
             "people's answers. “Partly” and “says the opposite” do not count as making it. Where "
             "two people disagree, the pair counts as half."
         ),
         _(
-            "Corrected comments: every band of a key point (behind it, perhaps, elsewhere) counts "
-            "by its number of comments and its share of answers that say “makes this point”. "
+            "Corrected comments: every band of a key point (placed under it, perhaps, elsewhere) "
+            "counts by its number of comments and its share of “makes this point” answers. "
             "The 95 % interval joins the exact intervals of the bands (Zou and Donner), widened "
             "to whole comments, or is that of the answers alone, if that is narrower. It needs "
             "10 answers, 2 in each band, and assumes that every answer is right."

@@ -209,14 +209,14 @@ def test_what_still_moves_is_not_called_a_snapshot_until_it_is_frozen(label_roun
     def shown(name, **query):
         return client.get(url(name, label_round), query)
 
-    assert "once it is frozen" in shown("snapshots").text
+    assert ">not frozen<" in shown("snapshots").text
     assert "not frozen: these figures change until you freeze" in shown("figures").text
     answer = client.post(url("snapshot_freeze", label_round, 1), {"note": "Submitted version"})
     assert answer.url == url("snapshot", label_round, 1)
     frozen = Snapshot.objects.get()
     assert frozen.note == "Submitted version"
     assert frozen.sha256 in client.get(answer.url).text
-    assert "once it is frozen" not in shown("snapshots").text
+    assert ">not frozen<" not in shown("snapshots").text
     assert "frozen; nothing has changed since" in shown("figures").text
     # What moved between two snapshots.
     vote(items[1], second, 3)

@@ -201,7 +201,7 @@ def test_the_encoder_is_named_with_its_reason(lab, install):
     assert foreign_language(done) == ""
     page = lab.text("analysis")
     assert f"Encoder: Universal Sentence Encoder. {why}" in page
-    assert "seem to be German" not in page
+    assert "seem to be in German" not in page
     assert f"Universal Sentence Encoder. {why}" in lab.text("analysis_report")
     api = lab.told("analysis")
     assert (api["encoder"], api["encoder_reason"]) == (MULTILINGUAL, why)

@@ -115,7 +115,7 @@ def test_filtered_counts_follow_edits_and_leave_out_later_comments(lab):
 def test_a_statement_shows_its_comment_and_further_ones(lab):
     hall = Placement.objects.get(analysis=lab.analysis, argument__text="The hall is quiet.")
     one = {"point_id": hall.point.public_id} if hall.point else {}
-    assert "The comment and 2 more" in lab.text("found_point" if one else "analysis_rest", **one)
+    assert "This comment and 2 more" in lab.text("found_point" if one else "analysis_rest", **one)
     ids = {"statement_id": hall.argument.public_id}
     assert "The hall is quiet. Nobody finds parking." in lab.text("analysis_said", **ids)
     town = lab.get("analysis_said", {"group": ALTDORF}, **ids).context["comments"]
@@ -275,7 +275,7 @@ def test_a_new_analysis_takes_one_click(lab, settings):
     # The newest comments are chosen; what has a usual value is folded away, and named.
     assert form["cell"].value() == lab.cell.pk
     match, quality = form.usual
-    assert f"Default: {match.name} and {quality.name}." in flat(page)
+    assert f"Default scorers: {match.name} and {quality.name}." in flat(page)
     lab.post("analysis_new", {field.name: field.value() or "" for field in form})
     made = lab.study.analyses.first()
     assert (made.cell, made.match_scorer, made.quality_scorer) == (lab.cell, match, quality)

@@ -266,7 +266,7 @@ def test_a_target_draws_what_is_missing(lab):
 def test_one_click_on_the_page_draws_and_opens_a_round(lab):
     page = lab.text("analysis_audit")
     assert "nobody has checked" in page
-    assert "39 pairs take 47 answers" in page
+    assert "39 pairs need 47 answers" in page
     assert lab.post("analysis_audit_draw", {"size": "20"}).status_code == 302
     made = AuditRound.objects.get()
     assert (made.state, made.pairs.count(), made.double_share) == ("open", 20, 0.2)

@@ -144,7 +144,7 @@ def test_an_open_audit_closes_its_analysis_to_experts(lab):
     assert lab.statuses() == {409}
     assert lab.stored() == before
     page = flat(lab.get("analysis"))
-    assert "Closed to you during the audit" in page
+    assert "Not available to you during the audit" in page
     assert not any(point.text in page for point in lab.points)
     assert lab.get("analysis", htmx=True)["HX-Refresh"] == "true"
     assert sign_in(lab.researcher).get(lab.url("analysis")).status_code == 200

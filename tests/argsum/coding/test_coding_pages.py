@@ -52,7 +52,7 @@ def test_the_whole_way_on_pages(lab, django_capture_on_commit_callbacks):
         agreement = lab.post("point_proposal", fields).context["agreement"]
         lab.post("point_proposal", fields | {"agreed": agreement})
     lab.propose()
-    assert "Already there" in lab.text("run", run_id=lab.analysis.coding.public_id)
+    assert "Already exists" in lab.text("run", run_id=lab.analysis.coding.public_id)
     lab.analysis.points.filter(text=TEXTS["quiet"]).update(state="proposed")
     page = lab.text("analysis")
     assert "Changed since sign-off" in page
@@ -95,7 +95,7 @@ def test_the_price_comes_first_and_without_a_sign_off_the_page_says_what_to_do(l
     lab.analysis.points.update(state="hidden")
     lab.analysis.points.update(text="Other")
     run = lab.propose()
-    assert "Accept all and hide those the program found" in lab.text("analysis")
+    assert "Accept all and hide key points found by the program" in lab.text("analysis")
     page = page_text(lab.post("analysis_edit", {"verb": "replace", "seen": 99}, htmx=True))
     assert "Accepted" in page
     assert lab.analysis.points.filter(state="shown", writer=run).count() == 3
@@ -149,7 +149,7 @@ def test_a_run_that_changed_nothing_says_so_and_the_ledger_survives_the_analysis
     lab.undo(change)
     page = lab.text("analysis")
     assert "assigned statements" not in page
-    assert "changed nothing here, or its change was undone" in page
+    assert "changed nothing here, or its changes were undone" in page
     assert f"Run #{run.number}" in page
     # Ledger and pages of the runs survive the analysis.
     proposed = lab.propose()
