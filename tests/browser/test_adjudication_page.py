@@ -289,7 +289,7 @@ def test_a_stale_tab_shows_both_decisions_and_lets_the_expert_choose(desk, world
     expect(card).to_contain_text("from the old tab")
     assert stored() == {first: (2, "from the other")}
     wait_until_read(page)
-    card.get_by_role("button", name="Use the new one").click()
+    card.get_by_role("button", name="Use the new decision").click()
     expect(card).to_have_count(0)
     expect(page.locator("#saved")).to_have_text("All decisions saved")
     assert stored() == {first: (3, "from the old tab")}

@@ -258,7 +258,7 @@ def test_submitting_by_keyboard_with_a_reason(desk, sheet):
     revision = Revision.objects.get()
     assert (revision.text, revision.reasons) == (stored(sheet), ["choice"])
     assert revision.comment == "Louder."
-    page.get_by_role("link", name="Continue with the next one").click()
+    page.get_by_role("link", name="Continue with the next answer").click()
     expect(page.locator(".topbar")).to_contain_text("2 of 3")
     desk.console.clear()  # the browser logs the 422
 

@@ -180,7 +180,7 @@ SAID = [
     ("score", "1", re.compile(r"1 of \d\. .+")),
     ("count", "1", re.compile(r".+: .+\. .+")),
     ("count", "ArrowRight p", re.compile(r"Summary 1 .+: partly$")),
-    ("label", "9", "There is no level 9."),
+    ("label", "9", "The scale has no level 9."),
 ]
 
 

@@ -307,7 +307,7 @@ def test_pages_set_take_and_show(controlled, django_assert_max_num_queries):
     assert ("Tolerance" in text) == has_tolerance
     link = client.get(controlled.office()).text
     assert f'href="{page}"' in link
-    assert "Controls right" in link
+    assert "Controls correct" in link
 
 
 def test_a_tolerance_decides_what_is_right(db):

@@ -229,7 +229,7 @@ TABLES: dict[str, FigureTable] = {
             Column(lazy("Extra"), "extra"),
             Column(lazy("Agrees with the others"), "agreement"),
             Column(lazy("of votes"), "compared"),
-            Column(lazy("Controls right"), "controls_right"),
+            Column(lazy("Controls correct"), "controls_right"),
             Column(lazy("of controls"), "controls"),
             Column(lazy("Median seconds"), "median_seconds"),
             Column(lazy("Excluded"), lambda row: _("yes") if row.is_excluded else ""),

@@ -259,7 +259,7 @@ def _difference(best: BestJudge) -> str:
 
 def _alphas(figures: JudgeResults, judge: JudgeFigures) -> str:
     text = _(
-        "Ordinal alpha with final labels %(final)s, with votes %(votes)s; people among themselves "
+        "Ordinal alpha with final labels %(final)s, with votes %(votes)s; people with each other "
         "%(people)s."
     )
     return text % {

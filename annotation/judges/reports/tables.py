@@ -57,7 +57,7 @@ def _judges(figures: JudgeResults) -> list[dict[str, Any]]:
     """Return a row for people's own agreement, with few figures, then one row per judge."""
     people = figures.people
     first = {
-        "name": _("People among themselves"),
+        "name": _("People with each other"),
         "kind": _("people"),
         "prompt": "",
         "made": "",

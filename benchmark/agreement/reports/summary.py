@@ -265,7 +265,7 @@ def _ceiling_alt(figures: Agreement, choice: AgreementSelection) -> str:
 
 def _judge_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
     people = figures.people.columns["total"].alpha_interval
-    estimates = [(_("People together"), people)]
+    estimates = [(_("All people"), people)]
     estimates += [(row.name, row.agreement) for row in figures.judges[:MOST]]
     names = distinct(name for name, _estimate in estimates)
     return [

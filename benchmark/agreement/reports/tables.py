@@ -111,7 +111,7 @@ def _measure(path: str, name: str, row: Any) -> Any:
 
 def _pairs(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
     people = figures.people.columns[choice.column]
-    together = (_("People together"), "", people, people.alpha_interval.n, None, None)
+    together = (_("All people"), "", people, people.alpha_interval.n, None, None)
     rows = (
         (first, second, own, own.n, own.n_questions, own.exact)
         for first, second, pair in _of_pairs(figures, choice)
@@ -125,7 +125,7 @@ def _criteria(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any,
     measure, rows = choice.measure, []
     if measure.startswith("alpha"):
         alphas = {key: figure_of(own, measure).value for key, own in people.items()}
-        rows.append((_("People together"), "", alphas))
+        rows.append((_("All people"), "", alphas))
     return rows + [
         (first, second, {key: measure_value(own, measure) for key, own in pair.columns.items()})
         for first, second, pair in _of_pairs(figures, choice)

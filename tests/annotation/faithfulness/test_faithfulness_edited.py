@@ -125,7 +125,7 @@ def test_the_difference_is_after_minus_before(lab):
 def test_the_page_shows_both_sides(lab, client, django_assert_max_num_queries):
     address = reverse("edited_texts", args=[lab.study.public_id])
     shown = client.get(address).text
-    assert "No edited text yet" in shown
+    assert "No edited texts yet" in shown
     assert "1 edited text is new or has changed" in shown
     compute(lab.study)
     for query in ("", "?mode=paper"):

@@ -61,7 +61,7 @@ def test_looking_shows_what_it_takes_and_what_is_left_out(client, lab):
     values = form(lab, relevance="2-3", favoured="object2", look="1")
     response = client.post(url(lab, "generation_new"), values)
     assert response.context["estimate"].requests == 0
-    assert "no argument to base an answer on" in response.text
+    assert "no arguments to base answers on" in response.text
     assert dict(response.context["left_out"]) == {
         "arguments with another label": 16,
         "arguments for the other object": 16,
@@ -174,7 +174,7 @@ def test_two_runs_are_compared_question_by_question(client, lab, django_assert_m
     assert (len(compared.pairs), compared.decided, compared.changed) == (4, 4, 4)
     choices = (compared.first.choices, compared.second.choices)
     assert choices == ({"object1": 12}, {"object2": 4})
-    assert "Another object" in response.text
+    assert "Different object" in response.text
     assert "4 questions are in both" in response.text
     for wrong in ((first.number, first.number), ("x", 9)):
         assert "compared" not in compare(*wrong).context

@@ -68,7 +68,7 @@ def text_of(client, url):
 
 
 def test_from_an_empty_page_to_a_search(client, study, inline, stored, press):
-    assert "No corpus yet" in text_of(client, address("corpora", study))
+    assert "No corpora yet" in text_of(client, address("corpora", study))
     # Uploads above the limit are refused.
     for limit in (50, -1024 * 1024):
         with override_settings(MAX_UPLOAD_BYTES=limit):
@@ -161,7 +161,7 @@ def test_a_deleted_corpus_is_gone_at_once_and_its_arguments_stay(client, study, 
     response = client.post(address("corpus_delete", study, corpus), follow=True)
     assert "was deleted" in response.content.decode()
     assert client.get(address("corpus", study, corpus)).status_code == 404
-    assert "No corpus yet" in text_of(client, address("corpora", study))
+    assert "No corpora yet" in text_of(client, address("corpora", study))
     assert "No corpus to search" in text_of(client, address("find_arguments", study, comparison))
     jobs.drain()
     assert not Corpus.objects.exists()

@@ -136,7 +136,7 @@ def test_agreement_comes_in_parts_that_keep_the_choice_and_a_low_bound_decides(
     unknown = page(client, study, "score_agreement", "?part=nothing").text
     assert 'id="ceiling"' in unknown
     pairs = page(client, study, "score_agreement", "?part=pairs&column=C3").text
-    assert "People together" in pairs
+    assert "All people" in pairs
     leading = f"rater={raters['gpt-4o'].public_id}&amp;other=people&amp;criterion=C3"
     assert leading in pairs
     figures = from_json(Agreement, snapshot_of(study, {}).agreement)
