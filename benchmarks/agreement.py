@@ -1,11 +1,11 @@
-"""Ordinal alpha with its item-jackknife interval, beside the krippendorff package's value alone.
+"""Ordinal alpha with its item-jackknife interval, compared with the krippendorff package.
 
     python benchmarks/agreement.py
     python benchmarks/agreement.py --votes 500000 --raters 2000 --items-per-vote 0.2 --labels 20
 
-The ratings are invented and seeded. Our seconds start at the long table with text names and end
-with value and interval (the value is asked of the package). The package's seconds are its own
-call alone, given the finished counts of each item and label; it has no interval.
+The ratings are invented and seeded. Our time covers everything from the long table with text
+names to the value and its interval. The package computes no interval; its time covers only its
+own call, which receives the finished counts of each item and label.
 """
 
 import argparse
@@ -24,11 +24,11 @@ from cqa_site.stats.ratings import Ratings
 def invented_votes(
     n_votes: int, n_raters: int, items_per_vote: float, n_labels: int, seed: int
 ) -> pd.DataFrame:
-    """A long table in which each item is rated by different raters."""
+    """Return a long table in which each item has different raters."""
     generator = np.random.default_rng(seed)
     n_items = max(1, round(n_votes * items_per_vote))
     item = np.arange(n_votes) % n_items
-    # Consecutive raters from a random start: no rater meets an item twice.
+    # Consecutive raters from a random start, so that no rater gets an item twice.
     rater = (
         generator.integers(0, n_raters, n_items)[item] + np.arange(n_votes) // n_items
     ) % n_raters
@@ -95,7 +95,7 @@ def main() -> None:
             n_votes, options.raters, options.items_per_vote, options.labels, options.seed
         )
         seconds, (value, low, high) = best_time(ours, table, options.repeats)
-        # Read before the package runs: the peak of a process never falls.
+        # Read before the package runs, because the peak memory of a process never decreases.
         peak = peak_mib()
         counts = pd.crosstab(table["item"], table["value"])
         package_seconds, packaged = best_time(package, counts, options.repeats)

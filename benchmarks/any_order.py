@@ -1,11 +1,11 @@
-"""``make demo`` and ``make test`` in any order, stopped anywhere: each order in a fresh clone.
+"""Run ``make demo`` and ``make test`` in any order, with interruptions, each in a fresh clone.
 
     python -m benchmarks.any_order
     python -m benchmarks.any_order --only "at once"
 
-Clones what is committed. An order ends with what ``make test`` installs, some tests, and the
-question whether language packages and the built-in model are there. Packages come from wherever
-pip and uv are told to look.
+Each clone contains what is committed. Every order ends with the installation steps of
+``make test``, some tests, and a check that the language packages and the built-in model are
+installed. Packages come from the index that pip and uv are configured to use.
 """
 
 import argparse
@@ -22,13 +22,13 @@ from pathlib import Path
 from benchmarks.first_minute import Demo, free_port, new_clone, newcomer_variables
 
 PATIENCE = 900
-# Nobody listens there.
+# No server listens on this port.
 CLOSED = "http://127.0.0.1:9/simple"
 OFFLINE = {
     **dict.fromkeys(("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), CLOSED),
     **dict.fromkeys(("PIP_EXTRA_INDEX_URL", "UV_INDEX", "PIP_FIND_LINKS", "UV_FIND_LINKS"), ""),
     "PIP_CONFIG_FILE": os.devnull,
-    # What was fetched once is no answer to how it goes without a network.
+    # Without caches, because cached packages would hide a missing network.
     "UV_NO_CACHE": "1",
     "PIP_NO_CACHE_DIR": "1",
 }
@@ -40,18 +40,18 @@ print(*(state(part).stage for part in Part))
 
 
 class Failure(Exception):
-    """An order did not end well; with what was printed."""
+    """An order failed; the message is the output."""
 
 
 @dataclass
 class Clone:
-    """A fresh clone and the commands that somebody gives there."""
+    """A fresh clone in which commands can be run."""
 
     folder: Path
     environment: dict[str, str]
 
     def start(self, *targets: str, **variables: str) -> subprocess.Popen[str]:
-        """Begin a command of make, as the head of a group like in a terminal."""
+        """Start a make command as the leader of a process group, as in a terminal."""
         return subprocess.Popen(
             ["make", *targets],
             cwd=self.folder,
@@ -67,7 +67,7 @@ class Clone:
         return ended_well(self.start(*targets, **variables))
 
     def interrupt(self, target: str, seconds: float, how: int = signal.SIGINT) -> None:
-        """Stop a command as Ctrl+C does, which reaches its whole group."""
+        """Interrupt a command as Ctrl+C does, which reaches its whole process group."""
         process = self.start(target, f"PORT={free_port()}")
         time.sleep(seconds)
         if process.poll() is not None:
@@ -76,7 +76,7 @@ class Clone:
         process.communicate(timeout=60)
 
     def demo(self, **variables: str) -> Demo:
-        """A site that begins to run."""
+        """Start the demo site and return it."""
         demo = Demo(self.folder, free_port(), self.environment | variables)
         demo.start()
         return demo
@@ -92,13 +92,13 @@ class Clone:
         return done.stdout
 
     def check(self) -> str:
-        """Run the first steps of ``make test`` and some tests, and ask for the packages."""
+        """Run the first steps of ``make test`` and some tests, and check the packages."""
         self.make(".venv/.dev", "models")
         self.python("-m", "pytest", "-p", "no:cacheprovider", *SHORT)
         return self.packages()
 
     def packages(self) -> str:
-        """Whether all are there; the import asks what they stand on, too."""
+        """Check that all packages are installed and can be imported with their dependencies."""
         states = self.python("-c", STATES).split()
         if set(states) != {"there"}:
             raise Failure(f"states: {states}")
@@ -107,7 +107,7 @@ class Clone:
 
 
 def ended_well(process: subprocess.Popen[str]) -> str:
-    """Return what a process printed until its end."""
+    """Return the output of a process; raise `Failure` if it fails."""
     output, _nothing = process.communicate(timeout=PATIENCE)
     if process.returncode:
         raise Failure(output)
@@ -115,7 +115,7 @@ def ended_well(process: subprocess.Popen[str]) -> str:
 
 
 def demo_then_test(clone: Clone) -> str:
-    """The site runs until everything is there."""
+    """Run the site until everything is installed, then the tests."""
     demo = clone.demo()
     demo.wait_for(demo.is_complete)
     demo.stop()
@@ -123,7 +123,7 @@ def demo_then_test(clone: Clone) -> str:
 
 
 def test_then_demo(clone: Clone) -> str:
-    """Nothing is fetched any more."""
+    """Run the tests, then the demo, which must not download anything."""
     clone.check()
     demo = clone.demo()
     demo.wait_for(demo.password)
@@ -134,13 +134,13 @@ def test_then_demo(clone: Clone) -> str:
 
 
 def demo_interrupted(clone: Clone, seconds: float, how: int = signal.SIGINT) -> str:
-    """Stopped, and then the tests."""
+    """Interrupt the demo, then run the tests."""
     clone.interrupt("demo", seconds, how)
     return clone.check()
 
 
 def demo_interrupted_in_torch(clone: Clone, how: int = signal.SIGINT) -> str:
-    """In the midst of the largest package."""
+    """Interrupt the demo while it installs the largest package, then run the tests."""
     progress, demo = clone.folder / ".venv/language-packages.json", clone.demo()
     demo.wait_for(lambda: progress.exists() and '"now": "torch"' in progress.read_text())
     time.sleep(1)
@@ -150,7 +150,7 @@ def demo_interrupted_in_torch(clone: Clone, how: int = signal.SIGINT) -> str:
 
 
 def demo_interrupted_twice(clone: Clone) -> str:
-    """Stopped, started again, and everything comes."""
+    """Interrupt the demo twice, then run it until everything is installed."""
     clone.interrupt("demo", 12)
     clone.interrupt("demo", 6, signal.SIGKILL)
     demo = clone.demo()
@@ -160,7 +160,7 @@ def demo_interrupted_twice(clone: Clone) -> str:
 
 
 def packages_interrupted(clone: Clone) -> str:
-    """The same command goes on from where it was stopped."""
+    """Interrupt ``make packages``, then run it again."""
     clone.make(".venv/.site")
     clone.interrupt("packages", 4)
     clone.make("packages")
@@ -168,13 +168,13 @@ def packages_interrupted(clone: Clone) -> str:
 
 
 def test_interrupted(clone: Clone, seconds: float) -> str:
-    """While it installs; the same command goes on."""
+    """Interrupt ``make test`` while it installs, then run the tests."""
     clone.interrupt(".venv/.dev", seconds)
     return clone.check()
 
 
 def demo_and_test_at_once(clone: Clone) -> str:
-    """One of them waits."""
+    """Run both at once, so that one must wait for the other."""
     demo = clone.demo()
     time.sleep(0.5)
     clone.make(".venv/.dev")
@@ -184,7 +184,7 @@ def demo_and_test_at_once(clone: Clone) -> str:
 
 
 def two_tests_at_once(clone: Clone) -> str:
-    """One of them waits."""
+    """Run both at once, so that one must wait for the other."""
     first, second = clone.start(".venv/.dev", "models"), clone.start(".venv/.dev", "models")
     ended_well(first)
     ended_well(second)
@@ -192,7 +192,7 @@ def two_tests_at_once(clone: Clone) -> str:
 
 
 def second_start_offline(clone: Clone) -> str:
-    """The site runs; what is missing says so, and comes later."""
+    """Start a partly installed site offline, check its message, and complete it later."""
     first = clone.demo()
     first.wait_for(first.password)
     first.stop()
@@ -208,7 +208,7 @@ def second_start_offline(clone: Clone) -> str:
 
 
 def first_start_offline(clone: Clone) -> str:
-    """It ends with a sentence; later it works."""
+    """Check that a first start offline fails with a message and succeeds later."""
     process = clone.start("demo", f"PORT={free_port()}", **OFFLINE)
     output, _nothing = process.communicate(timeout=PATIENCE)
     if process.returncode == 0 or "without a network connection" not in output:
@@ -217,7 +217,7 @@ def first_start_offline(clone: Clone) -> str:
 
 
 def with_umask(clone: Clone, mask: int) -> str:
-    """Files that nobody else reads, or everybody writes."""
+    """Run the tests and the demo under another umask."""
     usual = os.umask(mask)
     try:
         return test_then_demo(clone)
@@ -254,11 +254,11 @@ ORDERS: dict[str, Callable[[Clone], str]] = {
 
 
 def main() -> None:
-    """Print a table of orders, what they came to, and seconds."""
+    """Print a table of orders, their outcomes and seconds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="orders whose name has these words")
     only, failed = parser.parse_args().only, 0
-    # Commands begin with it; a shell that runs this in the background ignores it.
+    # A shell that runs this script in the background ignores SIGINT, and commands inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     print("| order | outcome | s |\n|---|---|---|")
     for name, follow in ORDERS.items():

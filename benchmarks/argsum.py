@@ -1,12 +1,12 @@
-"""Argument summarization: seconds and memory of scores, clusters and systems, without a writer.
+"""Argument summarization: time and memory of scores, clusters and systems, without a writer.
 
     python -m benchmarks.argsum
     python -m benchmarks.argsum --sizes 1000 --data ../shared/data
 
-One line for each step, on the test split of the released data if that is there, and on one
-invented cell of each size. Every cell is measured in a process of its own, so that its peak of
-memory is its own. "kept" is the second use, from the files of the first. Systems run over their
-published grids, from score matrices to key points with the arguments assigned to them.
+Prints one line for each step, on the test split of the released data if available, and on one
+invented cell of each size. Every size is measured in its own process, so that peak memory is
+measured separately. "kept" is the second use, which reads the files of the first. Systems run
+over their published grids, from score matrices to key points with assigned arguments.
 """
 
 import argparse
@@ -26,7 +26,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("COUNTERPOINT_REFERENCE_DATA", ROOT.parent / "shared" / "data"))
 TEST = "test"
-# Settings of USKPM on invented cells; the whole grid runs on the test split.
+# USKPM settings for invented cells; the test split uses the whole grid.
 FEW = 1
 
 
@@ -66,14 +66,14 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def released(data: Path):
-    """The six cells of the test split."""
+    """Return the six cells of the test split."""
     from argsum.papers.reports.release import KeyPointRelease
 
     return KeyPointRelease(data).test_cells
 
 
 def invented(n: int):
-    """One cell of different sentences, put together at random."""
+    """Return a cell of n different sentences with randomly combined parts."""
     from argsum.papers.reports.release import PreparedCell
 
     parts = (
@@ -103,7 +103,7 @@ def invented(n: int):
 
 
 class Measuring:
-    """All steps over some cells, in order; each adds up what its cells take."""
+    """All steps over some cells, in order; each step reports the total over its cells."""
 
     def __init__(self, cells) -> None:
         from argsum.scorers.actions.models import weights_hash
@@ -241,7 +241,7 @@ class Measuring:
 
 @contextlib.contextmanager
 def timed(name: str, *, per: int = 0, unit: str = ""):
-    """Print how long the block took; what it appends to the list stands behind."""
+    """Print the time of the block, followed by the notes that the block appends to the list."""
     notes: list[str] = []
     wall, busy = time.perf_counter(), time.process_time()
     yield notes

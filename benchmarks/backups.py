@@ -1,16 +1,17 @@
-"""Backups under load, at size, and from each database into each: drills that measure themselves.
+"""Backups under load, of large sites, and between databases: drills that measure themselves.
 
     python -m benchmarks.backups load [--labels 100000] [--seconds 15]
     python -m benchmarks.backups ways [--labels 100000]
 
-``load``: fifty people label over HTTP, a sentence each 0.7 s, while a backup is made. Every label
-that was acknowledged before the backup began must be in the site restored from it, under the same
-value, and nothing in it may contradict itself; the restored site is on the other database. How
-long a submit takes is told for the time before the backup and for the time of it.
+``load``: fifty people label over HTTP, a sentence each every 0.7 s, while a backup is made. The
+site restored from it, on the other database, must be consistent and must have every label
+acknowledged before the backup began, with the same value. Submit times are reported before and
+during the backup.
 
-``ways``: a site with so many labels goes from each database into each. Told are seconds of the
-whole command, those of the processor, size, and the largest resident memory; the tables of both
-must have equal hashes. Databases that are filled have their tables already, as after ``migrate``.
+``ways``: a site with this many labels is moved from each database to each database. The report
+has the seconds of the whole command, processor seconds, size, and peak resident memory. The
+tables of both sites must have equal hashes. Target databases already have their tables, as after
+``migrate``.
 """
 
 import argparse
@@ -45,7 +46,7 @@ for key, label in Assignment.objects.filter(state="answered").values_list("publi
 
 @dataclass
 class Done:
-    """How a command went: seconds, those of the processor, MiB of resident memory at most."""
+    """Cost of a command: seconds, processor seconds, and peak resident memory in MiB."""
 
     seconds: float
     cpu: float
@@ -57,7 +58,7 @@ class Done:
 
 @contextmanager
 def empty_site(database: str, template: str = "") -> Iterator[LabelRoundServer]:
-    """A throw-away site with tables and nothing in them."""
+    """Yield a throw-away site with empty tables."""
     if database == "sqlite":
         site = LabelRoundServer()
         shutil.copy(migrated_file(), site.folder / "site.sqlite3")
@@ -76,14 +77,14 @@ def empty_site(database: str, template: str = "") -> Iterator[LabelRoundServer]:
 
 @contextmanager
 def migrated_database() -> Iterator[str]:
-    """The name of a PostgreSQL database with tables, which is only copied."""
+    """Yield the name of a PostgreSQL database with tables, used only as a template."""
     with postgres_database() as url:
         migrate(url)
         yield urlsplit(url).path.removeprefix("/")
 
 
 def run(site: LabelRoundServer, *arguments: object) -> Done:
-    """A command of a site, measured; what fails raises."""
+    """Run a command of a site and return its cost; raise an error if it fails."""
     started = time.monotonic()
     with tempfile.TemporaryFile("w+") as told:
         process = subprocess.Popen(
@@ -103,18 +104,18 @@ def run(site: LabelRoundServer, *arguments: object) -> Done:
 
 
 def contents(path: Path) -> dict[str, str]:
-    """The hash of what each table in a backup says."""
+    """Return a hash of the contents of each table in a backup."""
     from cqa_site.upkeep.backups.archive import Archive
 
     with Archive(path) as archive:
         return {part.table.name: part.content for part in archive.manifest.tables}
 
 
-# -- so many labels ---------------------------------------------------------------------------
+# -- invented labels --------------------------------------------------------------------------
 
 
 def fill(labels: int) -> None:
-    """Three labels on each sentence of a closed round, as thirty people would have given them."""
+    """Add three labels to each sentence of a closed round, as if given by thirty people."""
     from annotation.labelling.models import Assignment, LabelRound, Slot, VoteEvent
     from benchmarks.made_rounds import label
     from cqa_site.people.models import Rater, Study, User
@@ -154,7 +155,7 @@ def fill(labels: int) -> None:
 
 
 def filled_site(site: LabelRoundServer, labels: int, people: int = 1, items: int = 30) -> None:
-    """An open round, and beside it a closed one with the labels."""
+    """Create an open round and a closed round with the labels."""
     site.people, site.items, site.controls = people, items, items // 10
     site.prepare()
     site.python("-m", "benchmarks.backups", "fill", "--labels", str(labels))
@@ -190,7 +191,7 @@ def under_load(database: str, template: str, options: argparse.Namespace) -> str
 def _labelled(
     site: LabelRoundServer, people: list[Annotator], path: Path, seconds: float
 ) -> tuple[list[float], list[float], dict[str, int], Done]:
-    """Seconds of submits before and during a backup, what was acknowledged before, the backup."""
+    """Return submit times before and during a backup, earlier acknowledged labels, the backup."""
     ends_at = time.monotonic() + 10 * 60
     stopped = threading.Event()
     threads = [
@@ -208,13 +209,13 @@ def _labelled(
         thread.join()
     known = [person.acknowledged.seconds for person in people]
     before = [s for each, mark in zip(known, marks, strict=True) for s in each[:mark]]
-    # One more for everybody: the submit that was on its way when the backup ended.
+    # Include one more per person: the submit in progress when the backup ended.
     during = [s for each, a, b in zip(known, marks, ends, strict=True) for s in each[a : b + 1]]
     return before, during, acknowledged, backup
 
 
 class _Stopped(Exception):
-    """Somebody was told to stop before their next submit."""
+    """A person was told to stop before the next submit."""
 
 
 def _label_until(person: Annotator, ends_at: float, stopped: threading.Event) -> None:
@@ -238,11 +239,11 @@ def _script(text: str) -> str:
     return f"import django; django.setup()\n{text}"
 
 
-# -- each way ---------------------------------------------------------------------------------
+# -- between databases ------------------------------------------------------------------------
 
 
 def each_way(site: LabelRoundServer, database: str, template: str) -> Iterator[str]:
-    """Back a site up, restore it into both databases, and back those up again."""
+    """Back up a site, restore it into both databases, and back up the results again."""
     path = site.folder / "backup.zip"
     made = run(site, "backup", path)
     wanted = contents(path)

@@ -1,9 +1,9 @@
-"""The services of compose.yaml as processes of this machine, where there are no containers.
+"""The services of compose.yaml as local processes, for machines without containers.
 
-Commands, variables, their order, health checks and grace periods are those of the file. Hosts
-become addresses of this machine, secrets and volumes become folders; the code is a copy of what
-.dockerignore lets into an image, which nobody may write to. Where root asks for it, the processes
-belong to the user of the image, if that one may read Python, its packages and the code.
+Commands, variables, their order, health checks and grace periods come from the file. Hosts
+become local addresses, and secrets and volumes become folders. The code is a read-only copy of
+the files that .dockerignore admits to an image. If run by root, the processes run as the image's
+user, provided that this user can read Python, its packages and the code.
 """
 
 import json
@@ -32,7 +32,7 @@ USER = 10001
 
 
 def read_compose(values: dict[str, str]) -> dict[str, Any]:
-    """The file with its variables filled in."""
+    """Return the file with its variables filled in."""
     text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
     return yaml.safe_load(VARIABLE.sub(lambda found: _filled(found, values), text))
 
@@ -47,25 +47,25 @@ def _filled(found: re.Match, values: dict[str, str]) -> str:
 
 
 def example() -> dict[str, str]:
-    """What somebody has in `.env` who changed nothing."""
+    """Return the variables of an unchanged `.env` file."""
     return {name: value or "" for name, value in dotenv_values(ROOT / ".env.example").items()}
 
 
 def command_of_image() -> list[str]:
-    """What a container does that is told nothing else."""
+    """Return the default command of a container."""
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     found = re.search(r"^CMD (\[.*?\])", text, re.MULTILINE | re.DOTALL)
     return json.loads(found[1].replace("\\\n", ""))
 
 
 def make_secrets(folder: Path) -> None:
-    """As somebody does who installs the site."""
+    """Create the secrets in the way that an administrator does."""
     script = ROOT / "cqa_site/upkeep/deployment/make_secrets.sh"
     subprocess.run(["sh", script, folder], check=True, capture_output=True)
 
 
 def copy_code(folder: Path) -> Path:
-    """What an image holds, in folders closed to writers."""
+    """Copy the contents of an image into read-only folders."""
     for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines():
         for path in ROOT.glob(line[1:]) if line.startswith("!") else ():
             if path.is_dir():
@@ -77,7 +77,7 @@ def copy_code(folder: Path) -> Path:
 
 
 def _link(source: Path | str, target: Path | str) -> None:
-    """A copy costs a test ten times as long; another file system needs one."""
+    """Link a file, because a copy makes a test ten times as slow; copy it across file systems."""
     try:
         os.link(source, target)
     except OSError:
@@ -98,14 +98,14 @@ def _open(folder: Path) -> None:
 
 @dataclass
 class Composed:
-    """An installation, with one process for each container; a worker's name is `worker-2`."""
+    """An installation with one process per container; workers have names such as `worker-2`."""
 
-    # Variables that lead elsewhere here: database, broker and cache, and what a test needs.
+    # Variables with local values: database, broker and cache, and settings that a test needs.
     elsewhere: dict[str, str]
     host: str = "counterpoint.example.org"
-    # What `.env` says otherwise.
+    # Values that override `.env`.
     values: dict[str, str] = field(default_factory=dict)
-    # A folder of collected files.
+    # A folder of collected static files.
     static: Path | None = None
     port: int = field(default_factory=free_port)
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="composed-")))
@@ -128,7 +128,7 @@ class Composed:
             os.chown(self.folder / "data", USER, USER)
 
     def _user(self) -> dict[str, Any]:
-        """The user of the image, as options of a process; none where it cannot work here."""
+        """Return process options that select the image's user; empty if it cannot be used here."""
         if os.geteuid() != 0:
             return {}
         user = {"user": USER, "group": USER, "extra_groups": []}
@@ -145,7 +145,7 @@ class Composed:
         return user
 
     def environment(self, name: str) -> dict[str, str]:
-        """What the process sees: variables of image, `.env` and service."""
+        """Return the variables that a process sees: those of the image, `.env` and the service."""
         said = self.services[name]["environment"]
         return (
             {
@@ -187,7 +187,7 @@ class Composed:
         )
 
     def ask(self, service: str, *words: str) -> str:
-        """What a command prints, as with `docker compose run`."""
+        """Return the output of a command, as with `docker compose run`."""
         process = self._process(
             service, list(words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -197,7 +197,7 @@ class Composed:
         return output
 
     def up(self, workers: int = 1) -> None:
-        """Start everything in the file's order, and wait until it is well."""
+        """Start all services in the file's order, and wait until they are healthy."""
         assert self.start("migrate").wait(120) == 0, "the tables could not be made"
         del self.running["migrate"]
         for name in ("web", *(f"worker-{number + 1}" for number in range(workers))):
@@ -206,7 +206,7 @@ class Composed:
             self.wait_until_well(service)
 
     def wait_until_well(self, service: str, seconds: float = 120.0) -> None:
-        """Ask as the health check does."""
+        """Run the service's health check until it succeeds."""
         _kind, *words = self.services[service]["healthcheck"]["test"]
         deadline = time.monotonic() + seconds
         while self._process(service, words, stderr=subprocess.DEVNULL).wait(30):
@@ -214,13 +214,13 @@ class Composed:
             time.sleep(0.2)
 
     def kill(self, name: str, how: int = signal.SIGKILL) -> None:
-        """Signal a process, with what it started if that is SIGKILL."""
+        """Send a signal to a process; SIGKILL also reaches its child processes."""
         process = self.running.pop(name)
         (os.killpg if how == signal.SIGKILL else os.kill)(process.pid, how)
         process.wait(60)
 
     def down(self) -> dict[str, float]:
-        """Ask all to end, as `docker compose down` does; return the seconds each one took."""
+        """Stop all processes as `docker compose down` does; return the seconds each one took."""
         started = time.monotonic()
         for process in self.running.values():
             process.terminate()
@@ -232,12 +232,12 @@ class Composed:
         return took
 
     def grace(self, service: str) -> float:
-        """Seconds until a process that does not end is killed."""
+        """Return the number of seconds after which a process that does not end is killed."""
         said = self.services[service].get("stop_grace_period", "10s")
         return float(said[:-1]) * SECONDS[said[-1]]
 
     def remove(self) -> None:
-        """End what runs still, and delete everything."""
+        """Stop the remaining processes and delete everything."""
         for name in list(self.running):
             self.kill(name)
         _close(self.code, 0o755)
@@ -245,7 +245,7 @@ class Composed:
 
 
 def listens(port: int) -> bool:
-    """Whether anything on this machine does."""
+    """Whether a process listens on this local port."""
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,9 +1,9 @@
-"""From compose.yaml and an empty database: labelled, judged, killed, ended, started again.
+"""From compose.yaml and an empty database: label, judge, kill, stop and start again.
 
     python -m benchmarks.containers [--people 20] [--items 1000] [--kills 10] [--downs 3]
 
-What `tests/faults/test_containers.py` does once, at length, and with the tables made by the
-service that makes them. Needs PostgreSQL and Redis on this machine.
+A longer version of `tests/faults/test_containers.py`, in which the migration service creates the
+tables. Needs PostgreSQL and Redis on this machine.
 """
 
 import argparse
@@ -16,7 +16,7 @@ VOTES = 2
 
 
 def main() -> None:
-    """Live through it and say what it came to."""
+    """Run the drill and print its result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--people", type=int, default=20)
     parser.add_argument("--items", type=int, default=1000)
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def drill(url: str, options: argparse.Namespace) -> None:
-    """Everything on one database; whatever is lost or doubled fails an assertion."""
+    """Run everything on one database; any loss or duplicate fails an assertion."""
     from tests.faults.composed_site import ComposedSite, live_through
     from tests.faults.nursery import Nursery
     from tests.faults.test_label_race import check

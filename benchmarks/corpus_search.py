@@ -1,13 +1,13 @@
-"""Milliseconds of searches in a corpus of 100,000 sentences, and what loading and deleting cost.
+"""Time of searches in a corpus of 100,000 sentences, and the cost of loading and deleting it.
 
     python -m benchmarks.corpus_search
     python -m benchmarks.corpus_search --sentences 20000
     python -m benchmarks.corpus_search --postgres
 
-The sentences are invented: about 20 words each out of a vocabulary in which the n-th word is
-1/n as frequent as the first, as in real text, and two names in every sentence. A second corpus
-of the same size stands beside the searched one. Everything goes through the functions that the
-pages use; the database is made for the run.
+The sentences are invented: about 20 words each, from a vocabulary whose n-th word is 1/n as
+frequent as the first, as in real text, plus two names in every sentence. The database also has a
+second corpus of the same size. Everything goes through the functions that the pages use; the
+database is created for the run.
 """
 
 import argparse
@@ -32,7 +32,7 @@ FRAMES = (
     "some say {a} costs more than {b}",
 )
 ADJECTIVES = ("better", "cheaper", "faster", "quieter", "safer", "older")
-# Name, share of the sentences that have it, and what is typed for the other object.
+# Name, share of sentences that contain it, and the search text for the other object.
 NAMES = (("common", 0.5), ("usual", 0.1), ("rare", 0.001), ("New Town", 0.05))
 
 
@@ -52,7 +52,7 @@ def start(folder: str, url: str | None) -> None:
 
 
 def sentences(count: int, seed: int):
-    """Lines of a text file."""
+    """Yield the lines of a text file."""
     chance = random.Random(seed)
     words = [f"w{n}" for n in range(VOCABULARY)]
     weights = list(accumulate(1 / (n + 1) for n in range(VOCABULARY)))
@@ -81,7 +81,7 @@ def timed(label: str, work) -> float:
 
 
 def load(count: int) -> list:
-    """Two corpora by way of the upload, the dry run and the load."""
+    """Load two corpora by upload, dry run and import."""
     from annotation.retrieval.actions import corpora
     from annotation.retrieval.models import Corpus
     from cqa_site.people.models import Study
@@ -111,7 +111,7 @@ def load(count: int) -> list:
 
 
 def measure(corpora: list) -> float:
-    """Print what each kind of search costs; return the slowest median in milliseconds."""
+    """Print the cost of each kind of search; return the slowest median in milliseconds."""
     from annotation.retrieval.actions.arguments import search
     from annotation.retrieval.methods.corpus import build_query
 

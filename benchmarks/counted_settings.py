@@ -1,4 +1,4 @@
-"""The site's settings; every answer says in a header how many queries it took."""
+"""The site's settings, with a header in every response that gives its number of queries."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,14 +7,14 @@ from cqa_site.settings import *  # noqa: F403
 from cqa_site.settings import MIDDLEWARE as USUAL
 
 HEADER = "X-Queries"
-# Not what begins and ends a transaction, which the two databases are told differently.
+# Transaction statements are not counted, because the two databases use them differently.
 QUERIES = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 
 MIDDLEWARE = ["benchmarks.counted_settings.count_queries", *USUAL]
 
 
 def count_queries(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Middleware around all others, so that the session's queries count, too."""
+    """Wrap all other middleware, so that the session's queries also count."""
     from django.db import connection
 
     def counted(request: Any) -> Any:

@@ -3,11 +3,11 @@
     python -m benchmarks.crowd                      # 500 people on PostgreSQL, or on SQLite
     python -m benchmarks.crowd --people 60 --kills 2
 
-Each person opens the link with IDs, agrees, answers screening and quiz, trains, qualifies, labels
-and leaves with a code, in real requests to the production web server, which is killed and started
-again on the way. They differ in how they answer (`KINDS`); their times are not simulated. Printed
-are what became of each kind, and the invariants: no item before qualification, no exit without
-an outcome, no item with more or fewer counted labels than wanted.
+Each person opens the link with IDs, consents, answers the screening and the quiz, trains,
+qualifies, labels, and leaves with a code. These are real requests to the production web server,
+which is killed and restarted in between. People differ in how they answer (`KINDS`); their times
+are not simulated. The output shows the outcomes of each kind and the invariants: no item before
+qualification, no exit without an outcome, and the wanted number of counted labels per item.
 """
 
 import argparse
@@ -38,7 +38,7 @@ LONGEST_SECONDS = 3_600
 
 @dataclass(frozen=True)
 class Habits:
-    """How somebody answers: accuracy, accuracy after the fall, and what stands instead."""
+    """How a person answers: accuracy, accuracy after it falls, and other behaviour."""
 
     share: float
     accuracy: float = 0.92
@@ -57,14 +57,14 @@ KINDS = {
     "copying the last label": Habits(0.08, copies=True),
     "a language model (.85)": Habits(0.07, accuracy=0.85),
 }
-# Honest people who come one after the other when everybody else is gone.
+# Honest people who take part one after another when all others have left.
 LATE, LATE_PEOPLE, LEASE_SECONDS = "honest (.92)", 12, 65
-# What the last person said of each sentence; who copies sees it.
+# The last label of each sentence, which a copying person sees.
 LAST: dict[int, int] = {}
 
 
 class Participant(Annotator):
-    """Somebody from a crowd platform."""
+    """A person from a crowd platform."""
 
     def __init__(self, port: int, links: list[str], name: str, habits: Habits, each: int) -> None:
         self.secret, base, self.steps, self.survey = links
@@ -73,7 +73,7 @@ class Participant(Annotator):
         self.answered, self.tries = 0, 0
 
     def take_part(self, deadline: float) -> str:
-        """From the link to an end; return how the person's browser saw it end."""
+        """Follow the link to the end; return the outcome shown in the person's browser."""
         ids = f"?PROLIFIC_PID={self.name}&STUDY_ID=s&SESSION_ID=x{self.name}"
         _status, page = self._insist("GET", f"/join/{self.secret}/{ids}", None, deadline)
         if CSRF.search(page) is None or b"Start" not in page:
@@ -89,10 +89,10 @@ class Participant(Annotator):
         self.token = token[1].decode() if token else self.token
         return self._insist("POST", path, fields, deadline)
 
-    # The steps.
+    # Steps
 
     def _pass_steps(self, deadline: float) -> bool:
-        """Do one step after the other; return whether the work begins."""
+        """Do one step after another; return whether the work begins."""
         for _ in range(60):
             _status, page = self._insist("GET", self.steps, None, deadline)
             text = html.unescape(page.decode())
@@ -117,7 +117,7 @@ class Participant(Annotator):
         return {"item": EXERCISE.search(text)[1], "label": label}
 
     def _choices(self, text: str, *, is_right: bool) -> dict:
-        """The right choice of each question on a page, or any."""
+        """Return the right choice for each question on a page, or a random one."""
         choices = defaultdict(list)
         for name, value, words in CHOICE.findall(text):
             choices[name].append((words.strip() in RIGHT, value))
@@ -126,7 +126,7 @@ class Participant(Annotator):
             picked = {name: self.random.choice(pairs) for name, pairs in choices.items()}
         return {name: value for name, (_is_right, value) in picked.items()}
 
-    # The work.
+    # Work
 
     def _label_all(self, deadline: float) -> None:
         waiting, state = self._open_page(deadline)
@@ -136,7 +136,7 @@ class Participant(Annotator):
                 self._stop(deadline)
                 return
             if not waiting:
-                # Other people hold what is left; the page looks again by itself.
+                # Other people have reserved the remaining items; the page checks again later.
                 if state != "held":
                     return
                 time.sleep(5)
@@ -181,7 +181,7 @@ class Participant(Annotator):
 
 
 def work(server: LabelRoundServer, links: list[str], options: argparse.Namespace) -> dict:
-    """Let everybody take part, a few at a time; return each kind and the last page seen."""
+    """Let everybody take part, a few at a time; return each person's kind and last page."""
     chance = random.Random(options.seed)
     names = list(KINDS)
     shares = [KINDS[name].share for name in names]
@@ -198,7 +198,7 @@ def work(server: LabelRoundServer, links: list[str], options: argparse.Namespace
     with ThreadPoolExecutor(options.at_once) as pool:
         list(pool.map(run, kinds))
     killer.join(timeout=60)
-    # Items reserved by people who were stopped are free again after a minute.
+    # Items reserved by people who stopped become available again after a minute.
     time.sleep(LEASE_SECONDS)
     kinds |= {f"p{options.people + n}": LATE for n in range(LATE_PEOPLE)}
     for n in range(LATE_PEOPLE):
@@ -207,7 +207,7 @@ def work(server: LabelRoundServer, links: list[str], options: argparse.Namespace
 
 
 def _kill_on_the_way(server: LabelRoundServer, seen: dict, options: argparse.Namespace) -> None:
-    """SIGKILL the web server after equal parts of the crowd, and start it again."""
+    """SIGKILL and restart the web server after equal parts of the crowd."""
     for part in range(1, options.kills + 1):
         while len(seen) < part * options.people // (options.kills + 1):
             time.sleep(0.2)
@@ -263,7 +263,7 @@ def main() -> None:
 
 
 def simulate(server: LabelRoundServer, wanted: dict, options: argparse.Namespace) -> None:
-    """Run the whole crowd on one site."""
+    """Simulate the whole crowd on one site."""
     try:
         made = server.python("-m", "benchmarks.crowd_world", "make", json.dumps(wanted))
         links = json.loads(made.splitlines()[-1])

@@ -1,10 +1,10 @@
-"""Fills a throw-away site with a crowd's label round, and checks afterwards what it holds.
+"""Fill a throw-away site with a crowd's label round, and report its contents afterwards.
 
     python -m benchmarks.crowd_world make '{"items": 2000, …}'
     python -m benchmarks.crowd_world facts
 
-``make`` prints the secret of the link and the addresses of work, steps and survey; ``facts``
-prints a dictionary of counts, and the outcome of each participant.
+``make`` prints the secret of the link and the URLs of work, steps and survey; ``facts`` prints a
+dictionary of counts, and the outcome of each participant.
 """
 
 import json
@@ -20,14 +20,14 @@ QUIZ = (
     "What decides about the label?\n- Your own opinion\n+ The sentence\n- Its style\n\n"
     "What do you do with a sentence that you cannot read?\n- Guess\n- Leave\n+ Skip it"
 )
-# Choices that admit or are right.
+# Choices that pass screening or are right.
 RIGHT = ("Yes", "The sentence", "Skip it")
 QUALIFICATION, NEEDED = 10, 7
 PASSED_BY = 0.7
 
 
 def truth(number: int) -> int:
-    """The right label of sentence ``number``."""
+    """Return the right label of sentence ``number``."""
     return crc32(str(number).encode()) % LEVELS
 
 
@@ -80,12 +80,12 @@ def _known_labels(label_round: Any) -> None:
 
 
 def number_of(text: str) -> int:
-    """The number at the end of a made sentence."""
+    """Return the number at the end of an invented sentence."""
     return int("".join(filter(str.isdigit, text.rpartition("case")[2])))
 
 
 def _exercises(label_round: Any, taken: int) -> None:
-    """Sentences outside the round on which people train and qualify."""
+    """Create sentences outside the round for training and qualification."""
     from annotation.corpus.models import Argument
     from annotation.labelling.actions.exercises import TRAINING
     from cqa_site.tabular.cells import text_key
@@ -129,7 +129,7 @@ def _onboarding(study: Any, boss: Any) -> Any:
 
 
 def facts() -> dict[str, Any]:
-    """Counts of the stored answers, votes and outcomes."""
+    """Return counts of the stored answers, votes and outcomes."""
     from django.db.models import Count, F, OuterRef, Q, Subquery
 
     from annotation.labelling.models import Assignment, Item, LabelRound

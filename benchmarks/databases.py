@@ -22,7 +22,7 @@ def postgres_answers() -> bool:
 
 @contextmanager
 def postgres_database(template: str = "template1", server: str = SERVER) -> Iterator[str]:
-    """Create a database, empty or a copy of another, yield its URL, drop it."""
+    """Create a database, empty or copied from another, yield its URL, and drop it."""
     name = f"counterpoint_{uuid.uuid4().hex[:12]}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')

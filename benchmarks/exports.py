@@ -1,11 +1,11 @@
-"""Seconds, file size and growth of memory of each export of 100,000 votes.
+"""Time, file size and memory growth of each export of 100,000 votes.
 
     python benchmarks/exports.py
     python benchmarks/exports.py --votes 20000
 
-The votes are invented; their packed table goes straight into a snapshot, in a database made
-for the run. Each format runs in a process of its own; growth is that process's peak resident
-memory above what it held before the export began.
+The votes are invented; their packed table is stored directly in a snapshot, in a database
+created for the run. Each format runs in its own process. Growth is the increase of that process's
+peak resident memory since the export began.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def start(folder: str) -> None:
 
 
 def lines_of(votes: int, items: int):
-    """Rows of a snapshot's table with sentences of about 120 characters."""
+    """Yield rows of a snapshot's table, with sentences of about 120 characters."""
     from annotation.figures.reports.snapshots import COLUMNS
 
     yield ",".join(COLUMNS) + "\r\n"
@@ -79,7 +79,7 @@ def prepare(folder: str, votes: int) -> None:
 
 
 def peak() -> float:
-    """Largest resident memory so far, in MB."""
+    """Return the peak resident memory so far, in MB."""
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
@@ -94,7 +94,7 @@ def measure(folder: str, content: str, format: str) -> None:
 
     snapshot = Snapshot.objects.defer("rows").select_related("label_round__study").get()
     actor, _created = User.objects.get_or_create(email="benchmark@example.org")
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading the site
+    Path("/proc/self/clear_refs").write_text("5")  # Forget the memory peak of loading the site.
     before = peak()
     started = time.perf_counter()
     request_exports(

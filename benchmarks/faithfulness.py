@@ -1,12 +1,12 @@
-"""Seconds for the faithfulness figures of the released machine answers.
+"""Time to compute the faithfulness figures of the released machine answers.
 
     python benchmarks/faithfulness.py
     python benchmarks/faithfulness.py --data ../shared/data --threads 1 2
 
-Words: all figures without embeddings of the 336 answers, by mode. Embedding: distinct sentences
-a second, model loaded before, vectors stored in a database made for the run; by number of
-threads of torch (a worker of the site uses one). Again: all figures of all answers with the
-vectors read from that database.
+Words: all figures of the 336 answers that need no embeddings, by mode. Embedding: distinct
+sentences per second by number of torch threads (a worker of the site uses one), with the model
+already loaded and the vectors stored in a database created for the run. Again: all figures of
+all answers, with vectors read from that database.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def start(folder: str) -> None:
 
 
 def read_answers(folder: Path) -> list[tuple[str, dict[int, str], dict[int, int | None]]]:
-    """Text, arguments and labels of every answer."""
+    """Return text, arguments and labels of every answer."""
     from annotation.imports.methods.releases import (
         ReleasedComparison,
         ReleasedLabel,
@@ -77,7 +77,7 @@ def distinct_sentences(answers: list) -> list[str]:
 
 
 def embed(sentences: list[str], threads: int) -> float:
-    """Seconds for reading and storing, after the model is there."""
+    """Return the seconds for reading and storing once the model is loaded."""
     import torch
 
     from annotation.corpus.actions import StoredVectors
@@ -94,7 +94,7 @@ def embed(sentences: list[str], threads: int) -> float:
 
 
 def measure_again(answers: list, sentences: list[str]) -> tuple[float, float]:
-    """Seconds with stored vectors, and the mean similarity as in the paper."""
+    """Return the seconds with stored vectors, and the mean similarity as in the paper."""
     import numpy as np
 
     from annotation.corpus.actions import StoredVectors

@@ -1,11 +1,12 @@
-"""From a clone to the first page, the first label and the first embedded judge's answer.
+"""Time from a clone to the first page, the first label and the first embedded judge's answer.
 
     python -m benchmarks.first_minute
     python -m benchmarks.first_minute --empty-cache
 
-Clones this repository (what is committed) into a new folder and runs ``make demo`` there, as
-whoever runs this. With ``--empty-cache`` uv has nothing in its cache, as on a new machine.
-Packages come from wherever pip and uv are told to look: what a slower line takes comes on top.
+Clones the committed state of this repository into a new folder and runs ``make demo`` there as
+the current user. With ``--empty-cache``, uv starts with an empty cache, as on a new machine.
+Packages come from the index that pip and uv are configured to use; a slower connection adds to
+the times.
 """
 
 import argparse
@@ -37,7 +38,7 @@ THERE = "in the box are installed."
 
 @dataclass
 class Demo:
-    """A site that ``make demo`` runs, and what it has said."""
+    """A site started by ``make demo``, and its output so far."""
 
     clone: Path
     port: int
@@ -45,7 +46,7 @@ class Demo:
     said: list[str] = field(default_factory=list)
 
     def start(self) -> None:
-        """Run ``make demo`` and listen to it."""
+        """Run ``make demo`` and read its output."""
         self.begun = time.monotonic()
         self.process = subprocess.Popen(
             ["make", "demo", f"PORT={self.port}"],
@@ -64,12 +65,12 @@ class Demo:
             self.said.append(line)
 
     def stop(self) -> None:
-        """Ask it to end."""
+        """Ask the site to end."""
         os.killpg(self.process.pid, signal.SIGTERM)
         self.process.wait(60)
 
     def cpu_seconds(self) -> float:
-        """Processor seconds of all that it runs and ran, whatever else the machine does."""
+        """Return the processor seconds of the site's current and ended processes only."""
         ticks, parents = {}, {}
         for folder in Path("/proc").glob("[0-9]*"):
             try:
@@ -84,7 +85,7 @@ class Demo:
         return sum(ticks.get(pid, 0) for pid in family) / os.sysconf("SC_CLK_TCK")
 
     def wait_for(self, found: Any) -> tuple[float, Any]:
-        """Seconds since the start until ``found()`` gives something, and what it gave."""
+        """Return the seconds until ``found()`` returns a result, and that result."""
         while self.process.poll() is None and time.monotonic() - self.begun < PATIENCE:
             if result := found():
                 return time.monotonic() - self.begun, result
@@ -92,7 +93,7 @@ class Demo:
         raise SystemExit("".join(["It did not come that far:\n", *self.said]))
 
     def first_page(self) -> bool:
-        """Whether the page for signing in is there."""
+        """Whether the sign-in page is available."""
         address = f"http://127.0.0.1:{self.port}/accounts/login/"
         try:
             with urllib.request.urlopen(address, timeout=5) as response:
@@ -101,16 +102,16 @@ class Demo:
             return False
 
     def password(self) -> str:
-        """What it printed, once it did."""
+        """Return the printed password; empty if it has not been printed yet."""
         found = PASSWORD.search("".join(self.said))
         return found[1] if found else ""
 
     def is_complete(self) -> bool:
-        """Whether it said that everything is there."""
+        """Whether the output reports a complete installation."""
         return THERE in "".join(self.said)
 
     def environment_mb(self) -> int:
-        """Size of the environment and of the folder of the model."""
+        """Return the size of the environment and of the model folder."""
         places = [str(self.clone / each) for each in (".venv", ".models")]
         there = [each for each in places if Path(each).exists()]
         sizes = subprocess.run(["du", "-sm", *there], capture_output=True, text=True, check=True)
@@ -135,20 +136,20 @@ def main() -> None:
 
 
 def new_clone(folder: str, repository: str = str(HERE)) -> Path:
-    """Clone what is committed here, as a newcomer does."""
+    """Clone the committed state of this repository, as a new user does."""
     clone = Path(folder) / "counterpoint"
     subprocess.run(["git", "clone", "--quiet", repository, str(clone)], check=True)
     return clone
 
 
 def newcomer_variables() -> dict[str, str]:
-    """The environment without what only a developer sets."""
+    """Return the environment without variables that only developers set."""
     unwanted = ("DATA_DIR", "STATIC_ROOT", "MODELS_DIR", "PYTHONDONTWRITEBYTECODE")
     return {name: value for name, value in os.environ.items() if name not in unwanted}
 
 
 def measure(demo: Demo) -> None:
-    """The first start, then the second."""
+    """Measure the first start, then further starts."""
     demo.start()
     tell(demo, "first page", demo.wait_for(demo.first_page)[0])
     size = demo.environment_mb()
@@ -166,13 +167,13 @@ def measure(demo: Demo) -> None:
 
 
 def tell(demo: Demo, what: str, seconds: float) -> None:
-    """One line of the table, with how busy the machine was."""
+    """Print one line of the table, including the load of the machine."""
     cpu, load = demo.cpu_seconds(), os.getloadavg()[0]
     print(f"{what:<40}{seconds:7.1f} s {cpu:7.1f} s CPU   load {load:.1f}", flush=True)
 
 
 def first_label(demo: Demo) -> bool:
-    """Sign in as the annotator and answer what comes first."""
+    """Sign in as the annotator and answer the first item."""
     person = Annotator(demo.port, "", seed=1)
     person.sign_in(ANNOTATOR, demo.password())
     _status, page = person.request("GET", "/")
@@ -186,7 +187,7 @@ def first_label(demo: Demo) -> bool:
 
 
 def begin_judging(demo: Demo) -> Any:
-    """Start a run of the built-in model, as soon as there is a site; what asks for its end."""
+    """Start a run of the built-in model; return a function that counts its answers."""
     person = Annotator(demo.port, "", seed=2)
     person.sign_in(RESEARCHER, demo.password())
     token = CSRF.search(person.request("GET", "/account/")[1])
@@ -228,7 +229,7 @@ def begin_judging(demo: Demo) -> Any:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """Return a currently unused port."""
     with closing(socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

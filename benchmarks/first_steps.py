@@ -1,10 +1,10 @@
-"""Processor seconds of each step until the first page of a fresh clone.
+"""Processor seconds of each step up to the first page of a fresh clone.
 
     python -m benchmarks.first_steps
     python -m benchmarks.first_steps --repository ANOTHER
 
-Installs what `make demo` installs, then does what `manage.py demo` does before it starts the web
-server, one step after the other, with nothing compiled yet. The web server's own start comes last.
+Installs what `make demo` installs. Then runs the steps of `manage.py demo` one after another, with
+nothing compiled yet, and finally starts the web server.
 """
 
 import argparse
@@ -52,7 +52,7 @@ INSTALLING = "cqa_site.judging.installing"
 
 
 def main() -> None:
-    """Print the steps in their order."""
+    """Print the steps in order."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repository", default=str(HERE), help="whose last commit is measured")
     with tempfile.TemporaryDirectory() as folder:

@@ -1,11 +1,11 @@
-"""How many files of the product three journeys pass through.
+"""The number of product files involved in three journeys.
 
     python -m benchmarks.hops [--list]
 
-A vote from its request to alpha on the page; a judge's reply from the start of its run to its
-row of the leaderboard; a comment from the upload of its file to its key point on the page. A file
-counts once if any of its functions is called on the way, in any thread; ``--list`` names them.
-What stands before the journey (people, rounds, answers) is not counted.
+The journeys are: a vote from its request to alpha on the page; a judge's reply from the start of
+its run to its row of the leaderboard; a comment from the upload of its file to its key point on
+the page. A file counts once if any of its functions is called on the way, in any thread;
+``--list`` prints the files. The setup (people, rounds, answers) is not counted.
 """
 
 import argparse
@@ -29,7 +29,7 @@ FOLDERS = tuple(f"{ROOT / package}/" for package in PACKAGES)
 
 @contextmanager
 def traced(journey: str) -> Iterator[None]:
-    """Print how many product files have a function called meanwhile, and in which package."""
+    """Print how many product files have a function called in the block, and in which packages."""
     seen: set[CodeType] = set()
 
     def note(frame: FrameType, event: str, _argument: Any) -> None:
@@ -43,7 +43,7 @@ def traced(journey: str) -> Iterator[None]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)  # type: ignore[arg-type]
-    # What runs while a module is imported, bodies of classes included, is no function.
+    # Code that runs during an import, including class bodies, is not a function.
     names = {code.co_filename for code in seen if code.co_flags & CO_NEWLOCALS}
     paths = sorted(Path(name).relative_to(ROOT) for name in names if name.startswith(FOLDERS))
     packages = Counter("/".join(path.parts[:2]) for path in paths)
@@ -54,7 +54,7 @@ def traced(journey: str) -> Iterator[None]:
 
 @pytest.mark.django_db
 def test_vote() -> None:
-    """One vote of three, and the figures that count it."""
+    """Send a vote and show the figures that count it."""
     from django.urls import reverse
 
     from annotation.figures.actions import LABEL_ROUNDS
@@ -95,7 +95,7 @@ def test_vote() -> None:
 
 @pytest.mark.django_db
 def test_reply() -> None:
-    """The replies of a judge that scores eight answers, and the board that ranks by them."""
+    """Get the replies of a judge that scores eight answers, and show the leaderboard."""
     from django.urls import reverse
 
     from benchmark.leaderboard.actions import BOARDS
@@ -115,7 +115,7 @@ def test_reply() -> None:
 
 @pytest.mark.django_db
 def test_comment() -> None:
-    """A file of comments in the browser's forms, and the page of a key point behind it."""
+    """Upload a file of comments in the browser's forms, and show the page of a key point."""
     from django.core.files.uploadedfile import SimpleUploadedFile
     from django.urls import reverse
 
@@ -148,7 +148,7 @@ def test_comment() -> None:
 
 
 def main() -> None:
-    """Walk the three journeys in a test database."""
+    """Run the three journeys in a test database."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--list", action="store_true")
     pytest.hops_are_listed = parser.parse_args().list  # type: ignore[attr-defined]

@@ -1,9 +1,9 @@
-"""The size and the shape of the product: files, lines, class names that repeat, import circles.
+"""Size and structure of the product: files, lines, repeated class names and import cycles.
 
     python -m benchmarks.house
 
-It reads the files that git knows, imports nothing, and takes a few seconds. Migrations are left
-out. Circles count every import, also those inside functions and for type checking.
+Reads the files that git tracks, imports nothing, and takes a few seconds. Migrations are left
+out. Cycles count every import, including those inside functions and for type checking.
 """
 
 import ast
@@ -27,7 +27,7 @@ def product_files() -> list[Path]:
 
 
 def module_of(path: Path) -> str:
-    """Return the dotted name of a file."""
+    """Return the dotted module name of a file."""
     parts = path.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

@@ -1,8 +1,8 @@
 """People over real HTTP: they sign in on the login page and work until nothing is left.
 
-Standard library only, so that the client costs little beside the server. Used
-by the throughput benchmark and by the race test, which also needs to know
-exactly what the server acknowledged.
+Uses only the standard library, so that the client costs little compared with the server. Used
+by the throughput benchmark and by the race test, which also needs to know exactly what the
+server acknowledged.
 """
 
 import gzip
@@ -20,16 +20,16 @@ CSRF = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
 PAGE = re.compile(rb'<script id="[a-z-]+" type="application/json">(.*?)</script>', re.S)
 WRITTEN = re.compile(r'<textarea [^>]*id="text"[^>]*>\n?(.*?)</textarea>', re.S)
 TIMEOUT = 60
-# A page that holds more items asks for none, as in label.js.
+# With more items than this, a page does not request more, as in label.js.
 ENOUGH = 20
 
 
 @dataclass
 class Acknowledged:
-    """What the server confirmed: assignment id → label, and how long each round took.
+    """What the server confirmed: assignment id → label, and the time of each request.
 
-    ``seconds`` are those of the submit alone, ``until_next`` those until the next item is there;
-    ``queries`` are a submit's, where the server tells.
+    ``seconds`` are those of the submit alone, ``until_next`` those until the next item is
+    available. ``queries`` are counted per submit, if the server reports them.
     """
 
     labels: dict[str, int] = field(default_factory=dict)
@@ -40,21 +40,21 @@ class Acknowledged:
 
 
 class Annotator:
-    """One browser: a keep-alive connection, cookies, the CSRF token."""
+    """A browser with a keep-alive connection, cookies and a CSRF token."""
 
     def __init__(self, port: int, base: str, seed: int) -> None:
         self.port, self.base, self.random = port, base, random.Random(seed)
-        # Where the last page is, and how many queries the last answer took.
+        # Address of the last page, and number of queries of the last response.
         self.address, self.queries = "", 0
         self.cookies: dict[str, str] = {}
-        # What a proxy would add, where there is none.
+        # Headers that a proxy would add.
         self.headers: dict[str, str] = {}
         self.token = ""
         self.connection: http.client.HTTPConnection | None = None
         self.acknowledged = Acknowledged()
 
     def sign_in(self, email: str, password: str) -> None:
-        """Use the login page as a person would."""
+        """Sign in on the login page as a person would."""
         _status, page = self.request("GET", "/accounts/login/")
         self.token = _found(CSRF, page)
         status, _page = self.request(
@@ -64,10 +64,10 @@ class Annotator:
             raise RuntimeError(f"signing in as {email} answered {status}")
 
     def label_until_done(self, deadline: float, think: float = 0.0) -> str:
-        """Label whatever is served; return the state that ended it (or "deadline").
+        """Label all served items; return the state that ended the work (or "deadline").
 
-        ``think`` is the mean number of seconds a person looks at a sentence;
-        each pause is drawn evenly between half and one and a half of it.
+        ``think`` is the mean number of seconds a person looks at a sentence. Each pause is drawn
+        uniformly between half and one and a half times this mean.
         """
         waiting, state = self._open_page(deadline)
         while time.monotonic() < deadline:
@@ -92,7 +92,7 @@ class Annotator:
         return state["items"], state["state"]
 
     def _label(self, assignment: str, deadline: float, has_enough: bool) -> tuple[list[dict], str]:
-        """Send one answer under one key until the server confirms it."""
+        """Send one answer under the same key until the server confirms it."""
         label = self.random.randrange(4)
         fields = {"item": assignment, "label": label, "client_key": uuid.uuid4().hex}
         fields |= {"has_enough": "on"} if has_enough else {}
@@ -114,7 +114,7 @@ class Annotator:
     def _insist(
         self, method: str, path: str, fields: dict | None, deadline: float
     ) -> tuple[int, bytes]:
-        """Repeat after a lost connection or a 5xx, as the page's own queue does."""
+        """Retry after a lost connection or a 5xx response, as the page's own queue does."""
         while True:
             try:
                 status, body = self.request(method, path, fields)
@@ -128,16 +128,16 @@ class Annotator:
             time.sleep(0.1)
 
     def request(self, method: str, path: str, fields: dict | None = None) -> tuple[int, bytes]:
-        """Send one request over the kept connection; return status and body.
+        """Send one request over the open connection; return status and body.
 
-        A page that only says where to go is followed.
+        Redirects of GET requests are followed.
         """
         if self.connection is None:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         is_answer = bool(fields) and "client_key" in fields
         headers = {"Accept": "application/json" if is_answer else "text/html"}
         headers |= {"Accept-Encoding": "gzip"} | self.headers
-        # As a browser does whose worker can show the page that comes next.
+        # Like a browser whose service worker can display the next page.
         headers |= {"Prefer": "return=representation"} if is_answer else {}
         if self.cookies:
             headers["Cookie"] = "; ".join(f"{k}={v}" for k, v in self.cookies.items())
@@ -162,7 +162,7 @@ class Annotator:
 
 
 class SheetWorker(Annotator):
-    """Somebody who fills in one sheet after another, each on a page of its own."""
+    """A person who fills in one sheet after another, each on its own page."""
 
     def __init__(self, port: int, base: str, seed: int, kind: str) -> None:
         super().__init__(port, base, seed)
@@ -170,15 +170,15 @@ class SheetWorker(Annotator):
         self.version = 0
 
     def label_until_done(self, deadline: float, think: float = 0.0) -> str:
-        """Fill in whatever is served; return "finished" or "deadline"."""
+        """Fill in all served sheets; return "finished" or "deadline"."""
         sheet = self._open_sheet(self.base, deadline)
         while sheet is not None and time.monotonic() < deadline:
             time.sleep(think * self.random.uniform(0.5, 1.5))
             started = time.monotonic()
             desk = self.address
             reply = self._submit(desk + "submit/", self._filled(sheet), deadline)
-            # After the last sheet there is an address instead of a page. The desk stays where it
-            # is and shows a link to the next text.
+            # After the last sheet, the response has an address instead of a page. An editing page
+            # keeps its address and shows a link to the next text.
             if PAGE.search(reply) and self.address != desk:
                 sheet = self._read_sheet(reply)
             else:
@@ -187,7 +187,7 @@ class SheetWorker(Annotator):
         return "deadline" if sheet else "finished"
 
     def _open_sheet(self, path: str, deadline: float) -> str | None:
-        """The page of a sheet; None where nothing waits."""
+        """Return the page of a sheet, or None if no sheet is waiting."""
         return self._read_sheet(self._insist("GET", path, None, deadline)[1])
 
     def _read_sheet(self, page: bytes) -> str | None:
@@ -207,7 +207,7 @@ def _scored(chance: random.Random, _page: str) -> dict:
 
 
 def _counted(chance: random.Random, page: str) -> dict:
-    """Every reference covered by a summary, every summary a statement of its own."""
+    """Cover every reference by a summary, and treat each summary as a separate statement."""
     references, summaries = page.count('id="reference-'), page.count('id="summary-')
     levels = {f"level-{each}": "full" for each in range(references)}
     by = {f"by-{each}": [chance.randrange(summaries)] for each in range(references)}

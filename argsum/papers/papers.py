@@ -15,7 +15,7 @@ from cqa_site.tabular import UnreadableFile
 
 
 def argsum(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
-    """Compute every figure that needs no external model; uses no database and no options."""
+    """Compute all figures that need no external model, without a database or options."""
     try:
         return argsum_reproduction(data, say)
     except (KeyPointReleaseMissing, UnreadableFile, EmbeddingsUnavailable) as error:

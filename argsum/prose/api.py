@@ -10,8 +10,8 @@ from .forms import ProseForm
 class ProseRunInput(PlanInput):
     """A language model that summarizes a finished analysis, one paragraph per theme.
 
-    ``paragraphs``, ``sentences`` of each, ``words`` of a sentence and ``statements`` shown are the
-    most allowed. The report of the analysis contains the printed part of the summary.
+    ``paragraphs``, ``sentences`` per paragraph, ``words`` per sentence and ``statements`` shown
+    are maximums. The report of the analysis contains the printed part of the summary.
     """
 
     form = ProseForm

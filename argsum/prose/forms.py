@@ -1,4 +1,4 @@
-"""The form of a run in which a language model summarizes an analysis in prose."""
+"""The form for a run in which a language model summarizes an analysis in prose."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -8,7 +8,7 @@ from cqa_site.runs.forms.plan import differing
 from .actions.prompts import PARAGRAPHS, PROMPTS, SENTENCES, STATEMENTS, WORDS, target_of
 from .actions.runs import KIND
 
-# Tokens of one sentence in a reply, with its citations.
+# Tokens per sentence in a reply, including its citations.
 TOKENS = 90
 
 

@@ -1,4 +1,4 @@
-"""Paragraphs by a language model: what a request shows, how a reply is read, and its support."""
+"""Content, reading and support of paragraphs that a language model writes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cqa_site.judging.extraction import ReplyNotUsable, UnscoredReason, extract_
 from cqa_site.judging.prompts import neutralise
 from cqa_site.judging.reply_parsing import closed_object, parse_prose
 
-# Up to this number, key points without a theme have a paragraph each.
+# Up to this number, each key point without a theme has its own paragraph.
 FEW = 3
 
 
@@ -34,10 +34,10 @@ def paragraphs_of(points: Sequence[tuple[int, str, int]], most: int) -> list[lis
     Parameters
     ----------
     points
-        Key point, its theme (empty for none), and the comments of the theme, or else of the key
-        point; in the order in which a paragraph names them.
+        Key point, its theme (empty for none), and the number of comments of the theme, or of the
+        key point if it has no theme; in the order in which a paragraph names them.
     most
-        How many paragraphs at most. If no key point has a theme, each is a paragraph.
+        Maximum number of paragraphs. If no key point has a theme, each is a paragraph.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def paragraphs_of(points: Sequence[tuple[int, str, int]], most: int) -> list[lis
         key: object = theme or ("" if is_together else point)
         groups.setdefault(key, []).append(point)
         sizes[key] = comments
-    # What has no theme comes last, whatever its size.
+    # Key points without a theme come last, whatever their size.
     rest = groups.pop("", None)
     rows = [groups[key] for key in sorted(groups, key=lambda key: -sizes[key])]
     if rest:
@@ -63,29 +63,29 @@ def paragraphs_of(points: Sequence[tuple[int, str, int]], most: int) -> list[lis
 def statements_for(candidates: Sequence[Sequence[tuple[int, str]]], most: int) -> list[int]:
     """Choose statements of different wordings, spread over key points.
 
-    The best one of each key point comes first, then the second one of each, and so on. A
-    statement that speaks to a language model is left out: nobody needs it as a source.
+    The best statement of each key point comes first, then the second-best of each, and so on. A
+    statement that addresses a language model is left out, because it is useless as a source.
     ``candidates`` are the statements of each key point with their texts, best first.
     """
     depth = max(map(len, candidates), default=0)
     row = [own[at] for at in range(depth) for own in candidates if at < len(own)]
-    # A statement may stand behind several key points.
+    # A statement may support several key points.
     texts = dict(row)
     keys = [key for key, text in texts.items() if not neutralise(text).flags.addresses_judge]
     return [keys[at] for at in unlike([texts[key] for key in keys], most)]
 
 
-# A paragraph read from its reply: sentences and what each cites.
+# A paragraph read from a reply: its sentences and their citations.
 
-# Increased with every change that may read a reply differently.
+# Increase this with every change that may read a reply differently.
 READER_VERSION = 1
 LONGEST_SENTENCE = 600
-# More words than this times what was asked for are too many, and so are more sentences.
+# Maximum words of a sentence and sentences of a reply, as a multiple of the requested number.
 TOO_LONG_BY = 2
 MOST_CITED = 6
-# Results of checking a sentence; see `support`.
+# Results of checking a sentence; see `support_of`.
 SUPPORTED, UNSUPPORTED, PART = "supported", "unsupported", "part"
-# Why a sentence breaks the rules, whatever its statements say.
+# Reasons why a sentence breaks the rules, whatever its statements say.
 EMPTY, TOO_LONG, UNCITED, UNKNOWN = "empty", "too_long", "uncited", "unknown"
 TOO_MANY, REPEATED, FIGURE = "too_many", "repeated", "figure"
 FAULTS = (EMPTY, TOO_LONG, UNCITED, UNKNOWN, TOO_MANY, REPEATED, FIGURE)
@@ -110,18 +110,18 @@ def read_sentences(
 ) -> list[WrittenSentence]:
     """Read ``{"sentences": [{"text": "…", "cites": [1, 4]}, …]}``.
 
-    A sentence that breaks a rule keeps its text and says which one; the others are not affected.
-    Of its citations, those of statements that were shown are kept, without repetitions; they are
-    numbered from 1. ``most`` sentences of ``words`` were asked for.
+    A sentence that breaks a rule keeps its text and records the rule; other sentences are not
+    affected. Only citations of shown statements are kept, without repetitions; statements are
+    numbered from 1. The request allowed ``most`` sentences of up to ``words`` words.
 
     Raises
     ------
     ReplyNotUsable
         With the reason: ``not_schema`` for anything but such a list, ``wrong_type`` for a citation
-        that is no whole number, ``out_of_set`` for twice as many sentences as asked for, ``empty``
-        if none has a text.
+        that is not an integer, ``out_of_set`` for more than twice the requested sentences,
+        ``empty`` if no sentence has a text.
     """
-    # Without a finish reason, too: an object says itself where it ends.
+    # Even without a finish reason, because a JSON object shows where it ends.
     answer = extract_json(parse_prose(reply, finish_reason or "stop", refusal=refusal))
     entries = answer.get("sentences")
     if set(answer) != {"sentences"} or not isinstance(entries, list):
@@ -156,14 +156,14 @@ def sentences_schema(statements: int, most: int) -> dict[str, Any]:
 
 
 def _entry(entry: object) -> tuple[str, list[int]]:
-    """Return the text of an entry, on one line, and the numbers it cites."""
+    """Return the text of an entry on one line, and the numbers it cites."""
     if not isinstance(entry, Mapping) or set(entry) != {"text", "cites"}:
         raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, "not a text with citations")
     text, cites = entry["text"], entry["cites"]
     if not isinstance(text, str) or not isinstance(cites, list):
         raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, "not a text with citations")
     if not all(isinstance(number, int) and not isinstance(number, bool) for number in cites):
-        raise ReplyNotUsable(UnscoredReason.WRONG_TYPE, "a citation that is no whole number")
+        raise ReplyNotUsable(UnscoredReason.WRONG_TYPE, "a citation that is not a whole number")
     return " ".join(neutralise(text).text.split()), cites
 
 
@@ -181,8 +181,9 @@ def _fault(
     return next((fault for fault, is_so in faults.items() if is_so), "")
 
 
-# Numbers of a sentence that none of its statements has. Counts are printed beside the text, so a
-# language model has none to write. Words for numbers in English, German and French, "one" apart.
+# Numbers in a sentence that occur in none of its statements. Counts are printed beside the text,
+# so a language model need not write any. Number words in English, German and French, except
+# "one".
 _WORDS: dict[str, tuple[str, ...]] = {
     "2": ("two", "both", "zwei", "beide", "deux"),
     "3": ("three", "drei", "trois"),
@@ -215,7 +216,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def numbers_in(text: str) -> set[str]:
-    """Return the numbers of a text, spelled ones as digits, and words that say how many.
+    """Return the numbers in a text (spelled ones as digits) and its words of quantity.
 
     Examples
     --------
@@ -224,29 +225,29 @@ def numbers_in(text: str) -> set[str]:
     """
     words = (word.casefold() for word in _WORD.findall(text))
     numbers = {*_FIGURE.findall(text), *(_NUMBER_OF[word] for word in words if word in _NUMBER_OF)}
-    # Signs such as ½ or ② are no digits.
+    # Signs such as ½ or ② are not digits.
     numbers |= {sign for sign in text if sign.isnumeric() and not sign.isdecimal()}
     numbers |= {"%"} if _PERCENT.search(text) else set()
     return numbers | {"most"} if _MOST.search(text) else numbers
 
 
 def has_new_number(text: str, cited: Iterable[str]) -> bool:
-    """Whether a sentence has a number that none of the statements it cites has."""
+    """Whether a sentence has a number that occurs in none of the statements it cites."""
     known = {number for statement in cited for number in numbers_in(statement)}
     return not numbers_in(text) <= known
 
 
-# Whether the cited statements support a sentence, judged by vectors.
+# Support of a sentence by the statements it cites, judged by vectors.
 
-# Of the statements at other key points, the share that may be closer to the sentence than the
-# closest one it cites; the same for each of its clauses, and for each citation.
+# The maximum share of statements at other key points that may be closer to the sentence than the
+# closest one it cites; likewise for each of its clauses and each citation.
 CLOSER, CLAUSE_CLOSER, CITED_CLOSER = 0.02, 0.10, 0.10
-# Least cosine of a sentence with the mean of what it cites, by the encoder of the match scorer
-# that comes with the site; not known for others.
+# Minimum cosine of a sentence with the mean of the statements it cites, by encoder of the match
+# scorer; unknown for other encoders.
 NEAR_FROM = {SHIPPED: 0.70, MPNET: 0.58}
-# With fewer statements at other key points, all statements that are not cited are compared.
+# If there are fewer statements at other key points, all uncited statements are compared.
 FEWEST = 20
-# The engine computes in another precision: closer by less than this is no closer.
+# Differences smaller than this are ignored because the engine computes in another precision.
 ROUNDING = 1e-4
 SHORTEST_CLAUSE = 4
 _LINKS = "and|but|while|whereas|und|aber|während|sondern|et|mais|tandis que"
@@ -264,11 +265,11 @@ class SentenceSupport:
     verdict
         `SUPPORTED`, `UNSUPPORTED`, or `PART` if a clause is not supported.
     cites
-        The citations that stay: statements that the sentence is close to.
+        The remaining citations: statements that the sentence is close to.
     scores
-        ``similarity`` with the closest cited statement, ``overlap`` of words with it (Jaccard),
-        ``near``, the cosine with the mean of all that are cited, and ``closer``, the share of
-        statements at other key points that are closer; ``clause``, the largest such share of a
+        ``similarity`` to the closest cited statement; ``overlap`` of words with it (Jaccard);
+        ``near``, the cosine with the mean of all cited statements; ``closer``, the share of
+        statements at other key points that are closer; ``clause``, the largest such share of any
         clause.
     """
 
@@ -278,9 +279,9 @@ class SentenceSupport:
 
 
 def clauses_of(text: str) -> list[str]:
-    """Return the parts of a sentence that make sense alone, or else the whole text.
+    """Return the parts of a sentence that make sense alone, or the whole text if it has none.
 
-    Parts of fewer than four words stay with their neighbour.
+    Parts of fewer than four words are joined to their neighbour.
 
     Examples
     --------
@@ -298,7 +299,7 @@ def clauses_of(text: str) -> list[str]:
 
 
 def texts_of(text: str) -> list[str]:
-    """Return the texts of a sentence whose vectors `support_of` needs."""
+    """Return the sentence and its clauses, whose vectors `support_of` needs."""
     return list(dict.fromkeys([text, *clauses_of(text)]))
 
 
@@ -309,7 +310,7 @@ def support_of(
     others: Scores,
     near_from: float | None = None,
 ) -> SentenceSupport:
-    """Compare a sentence with what it cites, and with statements under other key points.
+    """Compare a sentence with the statements it cites and with those at other key points.
 
     Parameters
     ----------
@@ -318,9 +319,9 @@ def support_of(
     cited
         Number → statement; at least one.
     vectors
-        Of length 1, of `texts_of` the sentence and of every cited statement.
+        Unit vectors of all texts in ``texts_of(text)`` and of every cited statement.
     others : shape (n, d)
-        Vectors of length 1 of statements at other key points.
+        Unit vectors of statements at other key points.
     near_from
         See `NEAR_FROM`; None leaves this condition out.
     """
@@ -362,9 +363,10 @@ def _closer(others: Scores, vector: Scores, similarity: float) -> float:
 
 
 def compared(placed: Sequence[set[int]], points: set[int], cited: Sequence[int]) -> list[int]:
-    """Return the positions of the statements that a sentence is compared with.
+    """Return the positions of the statements to compare with a sentence.
 
-    ``placed`` are the key points of each statement; ``points`` are those of the ``cited`` ones.
+    ``placed`` lists the key points of each statement; ``points`` are those of the ``cited``
+    statements.
     """
     away = [at for at, own in enumerate(placed) if own.isdisjoint(points)]
     if len(away) < FEWEST:

@@ -1,4 +1,4 @@
-"""Summaries of an analysis in prose by a language model, paragraph by paragraph."""
+"""Summaries of an analysis in prose, written by a language model paragraph by paragraph."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -10,8 +10,8 @@ from ..analysis.models import Analysis
 class ProseSummary(models.Model):
     """The summary of an analysis that one run writes.
 
-    ``revision`` is that of the analysis when the run began. ``printed`` sentences have support by
-    what they cite, ``left_out`` do not; both are known once every reply is checked.
+    ``revision`` is that of the analysis when the run began. ``printed`` counts the sentences that
+    their citations support, ``left_out`` the others; both are known once every reply is checked.
     """
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="prose_summary")
@@ -31,10 +31,10 @@ class ProseSummary(models.Model):
 class ProseParagraph(models.Model):
     """Sentences that a language model wrote about a theme in one reply.
 
-    ``group`` is the primary key of the theme's first key point, by which attempts belong together.
+    ``group`` is the primary key of the theme's first key point; attempts at a paragraph share it.
     ``sentences`` are ``[{"text": …, "cites": [number of a statement in the request, …], "fault":
-    …}, …]``. ``outcomes`` say of each what the check makes of it: ``{"verdict": …, "cites":
-    [citations that stay], "scores": {measure: number}}``; None as long as it is not checked.
+    …}, …]``. ``outcomes`` has the result of checking each sentence: ``{"verdict": …, "cites":
+    [remaining citations], "scores": {measure: number}}``; None until the check.
     """
 
     class Verdict(models.TextChoices):
@@ -57,11 +57,11 @@ class ProseParagraph(models.Model):
     call = models.OneToOneField("runs.Call", models.CASCADE, related_name="prose_paragraph")
     group = models.BigIntegerField()
     attempt = models.PositiveSmallIntegerField(default=1)
-    # What stood above the statements; empty for key points without a theme.
+    # The heading above the statements; empty for key points without a theme.
     theme = models.TextField(blank=True)
     sentences = models.JSONField(default=list)
     outcomes = models.JSONField(null=True)
-    # Why no reply could be used.
+    # Why no reply was usable.
     reason = models.CharField(max_length=40, blank=True)
     fence = models.BigIntegerField(default=0)
 

@@ -1,4 +1,4 @@
-"""Summaries in prose: subjects of their requests, what is printed, and what is left out."""
+"""Summaries in prose: the subjects of their requests, and the printed and omitted sentences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Verdict = ProseParagraph.Verdict
 
 
 class ParagraphKey(NamedTuple):
-    """Keys of a request: attempt, key points of the theme, and statements in their order."""
+    """Keys of a request: attempt, key points of the theme, and statements in order."""
 
     attempt: int
     points: tuple[int, ...]
@@ -41,7 +41,7 @@ class ParagraphKey(NamedTuple):
 
     @property
     def group(self) -> int:
-        """Identifier of a paragraph in its run: the first key point."""
+        """Identifier of a paragraph in its run: its first key point."""
         return self.points[0]
 
     @property
@@ -57,7 +57,7 @@ class ParagraphKey(NamedTuple):
 
 
 def heading_of(points: Sequence[FoundPoint]) -> str:
-    """Return the theme of key points, or the text of a single one; empty for several without."""
+    """Return the theme of key points; without a theme, the text of a single key point or ""."""
     themes = {point.theme for point in points}
     if len(themes) == 1 and (theme := themes.pop()):
         return str(theme)
@@ -65,9 +65,9 @@ def heading_of(points: Sequence[FoundPoint]) -> str:
 
 
 def best_attempts(rows: Sequence[ProseParagraph]) -> list[ProseParagraph]:
-    """Return one attempt of each paragraph, in their order: that with most printed sentences.
+    """Return the best attempt at each paragraph, in order: the one with most printed sentences.
 
-    Of equals the one that leaves out fewest, then the latest.
+    Ties go to the attempt that leaves out fewest sentences, then to the latest.
     """
     best: dict[int, ProseParagraph] = {}
     for row in sorted(rows, key=lambda row: (row.attempt, row.call.position)):
@@ -84,9 +84,10 @@ def _rank(row: ProseParagraph) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class CheckedSentence:
-    """A written sentence with its outcome; ``verdict`` is empty while it is not checked.
+    """A written sentence with its outcome; ``verdict`` is empty until it is checked.
 
-    ``cites`` are the statements that it cites; of a printed one those that stay.
+    ``cites`` are the statements that it cites; for a printed sentence, only the citations that
+    stay.
     """
 
     text: str
@@ -96,40 +97,40 @@ class CheckedSentence:
 
     @property
     def is_printed(self) -> bool:
-        """Whether it has support."""
+        """Whether the sentence is supported."""
         return self.verdict == Verdict.SUPPORTED
 
     @property
     def outcome(self) -> str:
-        """The verdict in words."""
+        """The verdict as text for display."""
         return str(Verdict(self.verdict).label) if self.verdict else _("Not checked yet")
 
 
 @dataclass(frozen=True)
 class CheckedParagraph:
-    """The attempt at a paragraph that counts, with all its sentences."""
+    """The best attempt at a paragraph, with all its sentences."""
 
     row: ProseParagraph
     sentences: Sequence[CheckedSentence]
 
     @property
     def theme(self) -> str:
-        """Its heading."""
+        """The heading of the paragraph."""
         return self.row.theme or _("Other points")
 
     @property
     def printed(self) -> list[CheckedSentence]:
-        """Sentences with support."""
+        """The supported sentences."""
         return [sentence for sentence in self.sentences if sentence.is_printed]
 
     @property
     def left_out(self) -> list[CheckedSentence]:
-        """Sentences that are not printed."""
+        """The sentences that are not printed."""
         return [sentence for sentence in self.sentences if not sentence.is_printed]
 
 
 def checked_paragraphs(run: Run) -> list[CheckedParagraph]:
-    """Return the paragraphs of a run as far as they are written; two queries."""
+    """Return the paragraphs of a run written so far; two queries."""
     rows = best_attempts(list(run.prose_paragraphs.select_related("call")))
     keys = {row.pk: ParagraphKey.of(row.call.subject_ids).statements for row in rows}
     arguments = CellArgument.objects.in_bulk({key for own in keys.values() for key in own})
@@ -154,7 +155,7 @@ def checked_paragraphs(run: Run) -> list[CheckedParagraph]:
 
 
 def printed_summary(analysis: Analysis) -> PrintedSummary | None:
-    """Return the newest summary of an analysis that has a printed sentence; four queries."""
+    """Return the newest summary of an analysis that has printed sentences; four queries."""
     rows = ProseSummary.objects.filter(analysis=analysis, printed__gt=0)
     summary = rows.select_related("run__prompt").first()
     if summary is None or summary.checked_at is None:

@@ -1,4 +1,4 @@
-"""Pages that have a language model summarize an analysis in prose, and the page of such a run."""
+"""Pages that start a summary of an analysis in prose, and the page of such a run."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from .reports import checked_paragraphs
 
 
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """Show one run: progress, requests, printed sentences, and those left out with the reason."""
+    """Show a run: progress, requests, printed sentences, and omitted sentences with reasons."""
     job = check_job(run)
     context = run_context(study, run) | {
         "analysis": analysis_of_run(run),

@@ -15,17 +15,17 @@ CURRENT = (*Analysis.ACTIVE, Analysis.State.DONE)
 
 
 def analyse_survey(*, survey: Survey, actor: User) -> tuple[list[Analysis], list[str]]:
-    """Start an analysis for each question that has none, all with default settings.
+    """Start an analysis with default settings for each question that has none.
 
     Returns
     -------
     analyses, reasons
-        The second says why other questions cannot be analysed.
+        The new analyses, and the reasons why other questions cannot be analysed.
 
     Raises
     ------
     AnalysisRefused
-        If every question has an analysis already, or none can be analysed.
+        If every question already has an analysis, or none can be analysed.
     """
     analyses: list[Analysis] = []
     reasons: list[str] = []
@@ -43,8 +43,8 @@ def analyse_survey(*, survey: Survey, actor: User) -> tuple[list[Analysis], list
 
 @transaction.atomic
 def delete_survey(*, survey: Survey, actor: User) -> None:
-    """Delete a survey with its datasets; raises DatasetInUse if one of them is in use."""
-    # In the order of an import, which locks the survey before its datasets.
+    """Delete a survey with its datasets; raises DatasetInUse if a dataset is in use."""
+    # Same order as an import, which locks the survey before its datasets.
     Survey.objects.select_for_update().get(pk=survey.pk)
     for question in survey.questions.select_related("dataset"):
         delete_dataset(dataset=question.dataset, actor=actor)

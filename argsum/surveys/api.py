@@ -19,7 +19,7 @@ from cqa_site.web.rest.queries import conflict_on
 
 
 class SurveyQuestionSerializer(serializers.Serializer):
-    """An open question; its comments are those of ``dataset``, its key points of ``analysis``."""
+    """An open question; ``dataset`` has its comments, ``analysis`` its key points."""
 
     text = serializers.CharField(source="question.text")
     column = serializers.CharField(source="question.column")
@@ -29,7 +29,7 @@ class SurveyQuestionSerializer(serializers.Serializer):
 
 
 class SurveySerializer(ReadSerializer):
-    """A survey; ``groups`` are the columns by which its analyses can be compared."""
+    """A survey; ``groups`` are the attributes by which its analyses can be compared."""
 
     groups = serializers.ListField(child=serializers.CharField())
     respondents = serializers.IntegerField(source="respondent_count")
@@ -59,7 +59,7 @@ class SurveyViews(StudyViews):
     serializer_class = SurveySerializer
 
     def rows(self) -> QuerySet[Survey]:
-        """Return the rows by name."""
+        """Return the surveys of the study by name."""
         return surveys_of(self.study)
 
     @extend_schema(responses=SurveyDetailSerializer)
@@ -79,7 +79,7 @@ class SurveyViews(StudyViews):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Delete a survey with its datasets; 409 if one of them is in use."""
+        """Delete a survey with its datasets; 409 if a dataset is in use."""
         with conflict_on(DatasetInUse):
             delete_survey(survey=self.find_row(public_id), actor=request.user)
         return Response(status=204)

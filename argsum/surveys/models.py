@@ -1,4 +1,4 @@
-"""Surveys: several open questions answered by the same respondents, one dataset a question."""
+"""Surveys: several open questions to the same respondents, with one dataset per question."""
 
 import uuid
 
@@ -13,8 +13,8 @@ class Survey(models.Model):
     """Open questions of one or more survey exports.
 
     ``tool`` is the program whose headings were recognized; empty for any other table. ``roles``
-    say what each column was used for at the last import: ``{column: role}``. ``groups`` are the
-    comment attributes that closed questions became, in the order of the file.
+    gives the use of each column at the last import: ``{column: role}``. ``groups`` are the comment
+    attributes made from closed questions, in the order of the file.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -37,7 +37,7 @@ class Survey(models.Model):
 
 
 class SurveyQuestion(models.Model):
-    """An open question; ``column`` is its heading in the file, which finds it again."""
+    """An open question; ``column``, its heading in the file, identifies it in later imports."""
 
     survey = models.ForeignKey(Survey, models.CASCADE, related_name="questions", db_index=False)
     dataset = models.OneToOneField(Dataset, models.CASCADE, related_name="survey_question")
@@ -56,11 +56,11 @@ class SurveyQuestion(models.Model):
 
 
 class Respondent(models.Model):
-    """Somebody who answered a survey; ``key`` is that of their comments in all its datasets."""
+    """A person who answered a survey; their comments in all its datasets have the same ``key``."""
 
     survey = models.ForeignKey(Survey, models.CASCADE, related_name="respondents", db_index=False)
     key = models.CharField(max_length=64)
-    # The id in the file; without one it is made of the answers.
+    # The id in the file; without an id, it is derived from the answers.
     name = models.CharField(max_length=120)
 
     class Meta:

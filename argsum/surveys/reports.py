@@ -1,4 +1,4 @@
-"""Surveys with their questions: replies, datasets and analyses."""
+"""Surveys with their questions, replies, datasets and analyses."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from cqa_site.people.models import Study
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A question with its replies and its newest analysis: a finished one, if there is any."""
+    """A question with its replies and its newest analysis, preferably a finished one."""
 
     number: int
     question: SurveyQuestion
@@ -31,7 +31,7 @@ class QuestionRow:
 
 
 def surveys_of(study: Study) -> QuerySet[Survey]:
-    """Return the surveys of a study by name, with the numbers of their respondents."""
+    """Return the surveys of a study by name, with their numbers of respondents."""
     return study.surveys.order_by("name").annotate(respondent_count=Count("respondents"))
 
 

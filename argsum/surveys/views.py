@@ -1,4 +1,4 @@
-"""Page of a survey: its questions, their analyses, and the groups that can be compared."""
+"""The page of a survey: its questions, their analyses, and the groups that can be compared."""
 
 import uuid
 
@@ -16,13 +16,13 @@ from argsum.surveys.reports import question_rows, surveys_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
-# Links to comparisons on one page.
+# Maximum number of links to comparisons on a page.
 MOST_LINKS = 400
 
 
 @study_page(*RESEARCHERS, only="GET")
 def survey(request: StudyRequest, study: Study, survey_id: uuid.UUID) -> HttpResponse:
-    """Show the questions with replies and analyses, and the groups of closed questions."""
+    """Show the questions with replies and analyses, and the groups from closed questions."""
     rows = question_rows(row := _survey(study, survey_id))
     done = [question for question in rows if question.is_done]
     most = MOST_LINKS // max(1, len(done))
@@ -58,7 +58,7 @@ def survey_analyse(request: StudyRequest, study: Study, survey_id: uuid.UUID) ->
 
 @study_page(*RESEARCHERS, only="POST")
 def survey_delete(request: StudyRequest, study: Study, survey_id: uuid.UUID) -> HttpResponse:
-    """Delete a survey none of whose datasets is in use."""
+    """Delete a survey if none of its datasets is in use."""
     survey = _survey(study, survey_id)
     try:
         delete_survey(survey=survey, actor=request.user)

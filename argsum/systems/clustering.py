@@ -31,7 +31,8 @@ from .methods.clusters import (
 )
 from .methods.inputs import Grid, Parameter, Scores
 
-# USKPM: sentence vectors, fewer dimensions, clusters by density, and the rest joined to them.
+# USKPM: sentence vectors, dimension reduction, density clusters, and assignment of the remaining
+# arguments to clusters.
 #
 # Source: argument summarization paper, section 3.3 and appendix D.3; Li et al. (2023).
 
@@ -49,14 +50,14 @@ def reduce_vectors(
     min_distance: float = 0.0,
     seed: int = 1,
 ) -> FloatArray:
-    """Reduce vectors by UMAP with cosine distance; equal input and seed give equal output.
+    """Reduce vectors by UMAP with cosine distance; equal inputs and seeds give equal outputs.
 
     Parameters
     ----------
     vectors : float array, shape (n, d)
         Sentence vectors of the arguments of one cell.
     neighbours, components, min_distance, seed
-        Of UMAP.
+        Settings of UMAP.
 
     Returns
     -------
@@ -64,10 +65,10 @@ def reduce_vectors(
 
     Notes
     -----
-    UMAP needs more arguments than neighbours and two more than components. Smaller cells get their
-    principal components instead (of vectors of length 1), with zeros where there are fewer than
-    asked. In one thread, as UMAP repeats itself only then. The first call on a machine compiles
-    for 10–30 s; the result is cached.
+    UMAP needs more arguments than neighbours and at least two more than components. Smaller cells
+    get the principal components of their unit vectors instead, padded with zeros if there are too
+    few. UMAP runs in one thread, because only then is it reproducible. The first call on a machine
+    compiles for 10–30 s; the result is cached.
     """
     n = len(vectors)
     if not uses_umap(n, neighbours=neighbours, components=components):
@@ -81,7 +82,7 @@ def reduce_vectors(
         n_jobs=1,
     )
     with warnings.catch_warnings():
-        # Few neighbours fall apart into parts; that is what density clusters are for.
+        # With few neighbours the graph is disconnected, which density clusters can handle.
         warnings.simplefilter("ignore")
         return np.asarray(reducer.fit_transform(np.array(vectors, dtype=np.float32)))
 
@@ -90,8 +91,8 @@ def reduce_vectors(
 def umap_class() -> Any:
     """Return UMAP, with compiled functions cached in ``NUMBA_CACHE_DIR`` for the next process.
 
-    Only a few of its functions ask for that themselves. Asked for here as Numba's own decorator
-    does it, and only before a function is first compiled.
+    Only a few of its functions enable caching themselves. It is enabled here as Numba's own
+    decorator does, and only before a function is first compiled.
     """
     import umap
     from numba.core.caching import NullCache
@@ -102,7 +103,7 @@ def umap_class() -> Any:
     ]
     for module in modules:
         for member in list(vars(module).values()):
-            # A name that Numba keeps to itself: where it is gone, UMAP compiles as it did.
+            # Private to Numba: if the name disappears, UMAP compiles without a cache.
             is_unkept = isinstance(getattr(member, "_cache", None), NullCache)
             if isinstance(member, Dispatcher) and is_unkept and not member.signatures:
                 member.enable_caching()
@@ -115,7 +116,7 @@ def uses_umap(n: int, *, neighbours: int, components: int) -> bool:
 
 
 def principal_components(vectors: Floats, components: int) -> FloatArray:
-    """Return principal components of unit vectors, shape (n, components); signs are fixed."""
+    """Return the principal components of unit vectors, shape (n, components), with fixed signs."""
     n = len(vectors)
     reduced = np.zeros((n, components))
     if n < 2:
@@ -137,7 +138,7 @@ def density_clusters(reduced: FloatArray, *, min_size: int = MIN_SIZE) -> list[i
     reduced : float array, shape (n, components)
         Cells with fewer arguments than `min_size` are unclustered.
     min_size
-        Fewest members of a cluster; as many neighbours make a place dense.
+        Minimum number of members of a cluster, and of neighbours in a dense region.
     """
     if len(reduced) < max(min_size, 2):
         return [UNCLUSTERED] * len(reduced)
@@ -152,28 +153,28 @@ def density_clusters(reduced: FloatArray, *, min_size: int = MIN_SIZE) -> list[i
 
 
 def join_clusters(vectors: Floats, ids: Sequence[int]) -> list[int]:
-    """Cluster iteratively, so that every argument gets a cluster.
+    """Assign every argument to a cluster, one argument after another.
 
-    Each unclustered argument, in the order given, joins the cluster whose current mean is closest
-    by cosine if that is above 0; otherwise it opens one. Later arguments see the changes made by
-    earlier ones.
+    Each unclustered argument, in the order given, joins the cluster whose current mean has the
+    highest cosine with it, if that is above 0; otherwise it starts a new cluster. Later arguments
+    see the changes made by earlier ones.
 
     Parameters
     ----------
     vectors : float array, shape (n, d)
         The sentence vectors, not the reduced ones.
     ids : length n
-        As of `density_clusters`.
+        As returned by `density_clusters`.
 
     Returns
     -------
     list of int
-        No -1 in it; clusters that were there keep their ids, new ones follow.
+        Cluster ids without -1; existing clusters keep their ids, and new ones follow.
     """
     joined = [int(number) for number in ids]
     unit = _unit(vectors)
     count = max(joined, default=-1) + 1
-    # A row for every cluster that there is or that may be opened.
+    # One row for every existing or possible cluster.
     sums = np.zeros((count + joined.count(UNCLUSTERED), unit.shape[1]))
     clustered = np.array(joined, dtype=np.int64) != UNCLUSTERED
     np.add.at(sums, np.array(joined, dtype=np.int64)[clustered], unit[clustered])
@@ -192,7 +193,7 @@ def join_clusters(vectors: Floats, ids: Sequence[int]) -> list[int]:
 
 
 def _unit(vectors: Floats) -> FloatArray:
-    """Return vectors rescaled to length 1; zeros stay zeros."""
+    """Return vectors rescaled to length 1; zero vectors stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors, dtype=np.float64) / np.where(lengths == 0, 1, lengths)
 
@@ -279,9 +280,9 @@ USKPM = SummarizationSystem(
 )
 
 
-# MCArgSum: clusters by average linkage, which its parameters may take beyond the paper.
+# MCArgSum: clusters by average linkage; optional parameters extend it beyond the paper.
 #
-# The linkage is in `methods/clusters.py`, as the figures of a match scorer are made with it.
+# The linkage is in `methods/clusters.py`, because the figures of match scorers use it, too.
 
 
 def summarize_mcargsum(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
@@ -342,7 +343,7 @@ MCARGSUM = SummarizationSystem(
             MIN_SIZE,
             title=gettext_noop("Minimum arguments per cluster"),
         ),
-        # How to go beyond average linkage; see docs/papers/argsum.md.
+        # Extensions of average linkage; see docs/papers/argsum.md.
         Parameter(
             "profile",
             (),

@@ -1,4 +1,4 @@
-"""Interface of a summarization system, and the choice of candidates."""
+"""Interface of a summarization system, and the selection of candidates."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -18,17 +18,17 @@ from argsum.systems.methods.inputs import (
 )
 from cqa_site.stats.arrays import Floats
 
-# What a summarization system is, what it is given, and what it returns.
+# Definition, input and output of a summarization system.
 #
-# A system reads the texts of one cell and asks its tools for scores. It meets no row of the
-# database, so one from another package is written and tried without a study.
+# A system reads the texts of one cell and asks its tools for scores. It never sees a database
+# row, so a system from another package can be written and tried without a study.
 
 Parameters = Mapping[str, Value]
-# Who may write beside a system that picks texts, and beside one that finds clusters.
+# Writing variants for systems that pick texts, and for systems that find clusters.
 PLAIN, SUMMARIES = "plain", "summaries"
 PICKING = (PLAIN, "candidates", SUMMARIES)
 CLUSTERING = (PLAIN, "global", "local", "seq2seq")
-# What a system may ask its tools for.
+# Kinds of scores that a system may ask its tools for.
 MATCH, QUALITY, VECTORS = "match", "quality", "vectors"
 MOST_KEY_POINTS, LONGEST_KEY_POINT = 1_000, 5_000
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -50,11 +50,11 @@ class CellData:
     Attributes
     ----------
     stance
-        1 is for the topic, -1 against it, 0 neither.
+        1 for the topic, -1 against it, 0 neither.
     arguments
         The arguments of the cell, in order; at least one.
     written
-        Candidates that a language model wrote for the cell; None where nobody was asked for any.
+        Candidates that a language model wrote for the cell; None if none were requested.
     """
 
     topic: str
@@ -78,12 +78,12 @@ class Summary:
     Attributes
     ----------
     key_points
-        In any order; they are shown by their arguments. Without any, the clusters are put into
-        words: by their central arguments, or by the writer.
+        In any order; they are sorted by number of arguments for display. Without key points, the
+        clusters are summarized by their central arguments or by a language model.
     clusters : length n, or None
         The cluster of each argument; -1 is unclustered. None for a system without clusters.
     match : shape (n, k), or None
-        Scores of arguments with key points, if they are at hand.
+        Match scores of arguments with key points, if available.
     reason
         Why there is no result, in a few words.
     """
@@ -95,22 +95,22 @@ class Summary:
 
     @property
     def waits(self) -> bool:
-        """Whether the clusters wait to be put into words."""
+        """Whether the clusters still need key points."""
         return self.clusters is not None and not self.key_points and not self.reason
 
     def check(self, n: int) -> None:
         """Raise `SystemNotValid` unless this is a valid summary of n arguments."""
         if not (self.key_points or self.clusters is not None or self.reason):
-            raise SystemNotValid("a summary without key points has clusters or a reason")
+            raise SystemNotValid("a summary without key points needs clusters or a reason")
         if len(self.key_points) > MOST_KEY_POINTS:
             raise SystemNotValid(f"more than {MOST_KEY_POINTS:,} key points")
         for key_point in self.key_points:
             if not isinstance(key_point, KeyPoint) or not _is_text(key_point.text):
-                raise SystemNotValid("a key point is not a KeyPoint with a text")
+                raise SystemNotValid("each key point must be a KeyPoint with a text")
         if self.clusters is not None:
             _check_clusters(list(self.clusters), self.key_points, n)
         if self.match is not None and self.match.shape != (n, len(self.key_points)):
-            raise SystemNotValid(f"match scores of shape {self.match.shape}")
+            raise SystemNotValid(f"match scores have shape {self.match.shape}")
         if self.match is not None and not np.isfinite(self.match).all():
             raise SystemNotValid("a match score is not a number")
 
@@ -154,35 +154,36 @@ class Tools(Protocol):
     def shared(self, what: str, make: Callable[[], Any], *, by: Sequence[str] = ()) -> Any:
         """Return a value computed once for all settings of a cell with equal parameters ``by``.
 
-        The time it takes is divided among them.
+        The computation time is divided among these settings.
         """
         ...
 
 
 @dataclass(frozen=True)
 class SummarizationSystem:
-    """A system, with its data for forms, API, workers and pages.
+    """A system and its metadata for forms, the API, workers and pages.
 
     Attributes
     ----------
     name
-        Lower case letters, digits and underscores; stored with every run.
+        Lower-case letters, digits and underscores; stored with every run.
     title, about, citation
         Its name, its description in one sentence, and its publication.
     summarize
-        Makes one setting of one cell; equal input gives an equal summary.
+        Computes one setting of one cell; equal input gives an equal summary.
     needs
         Which of `MATCH`, `QUALITY` and `VECTORS` it asks its tools for.
     parameters
-        In the order in which settings spell them.
+        In the order used in the text of a setting.
     variants
-        Who may write: ``("plain",)``, `PICKING` or `CLUSTERING`.
+        Supported writing variants: ``("plain",)``, `PICKING` or `CLUSTERING`.
     warm_up
         Called with the number of arguments and the settings before any setting is timed.
     chosen
-        The grid that the training of the match scorer chose, from what it found; or None.
+        Returns the grid chosen when the match scorer was trained, given the training's figures;
+        or None.
     package
-        Name and version of the installed package it comes from; the registry writes it.
+        Name and version of the installed package that provides it; set by the registry.
     """
 
     name: str
@@ -209,14 +210,14 @@ class SummarizationSystem:
         if len(set(names[1:])) < len(self.parameters):
             raise SystemNotValid("two parameters have the same name")
         if self.variants not in ((PLAIN,), PICKING, CLUSTERING):
-            raise SystemNotValid("variants are those of PLAIN, PICKING or CLUSTERING")
+            raise SystemNotValid("variants must be those of PLAIN, PICKING or CLUSTERING")
         if set(self.needs) - {MATCH, QUALITY, VECTORS}:
-            raise SystemNotValid("needs are match, quality and vectors")
+            raise SystemNotValid("needs can only be match, quality and vectors")
         for param in self.parameters:
             _check_parameter(param)
 
     def parameters_for(self, variant: str) -> tuple[Parameter, ...]:
-        """Return relevant parameters: none if a language model writes key points themselves."""
+        """Return the relevant parameters: none if a language model writes key points directly."""
         if variant == SUMMARIES:
             return ()
         return tuple(
@@ -226,7 +227,6 @@ class SummarizationSystem:
         )
 
     def published_grid(self, variant: str) -> Grid:
-        """Return the grid of the publication."""
         parameters = self.parameters_for(variant)
         return {
             parameter.name: list(parameter.published)
@@ -255,7 +255,7 @@ class SummarizationSystem:
 
 def _check_parameter(parameter: Parameter) -> None:
     if parameter.kind not in ("float", "int", "switch"):
-        raise SystemNotValid(f"“{parameter.name}”: a kind is float, int or switch")
+        raise SystemNotValid(f"“{parameter.name}”: the kind must be float, int or switch")
     usual = () if parameter.usual is None else (parameter.usual,)
     try:
         for value in (*parameter.published, *usual):
@@ -283,7 +283,7 @@ def _is_text(value: object) -> bool:
     return bool(value.strip()) and len(value) <= LONGEST_KEY_POINT
 
 
-# Texts that could themselves be key points: arguments, or what a language model wrote.
+# Candidate texts for key points: arguments, or texts written by a language model.
 #
 # Source: argument summarization paper, section 3.2 and appendix D.2; Bar-Haim et al. (2020b) for
 # BarH and Alshomary et al. (2021) for SMatchToPr.
@@ -300,8 +300,8 @@ NO_CANDIDATES = "No argument qualifies as a candidate."
 NO_MATCHES = "No argument matches a candidate above the threshold."
 
 _WORD = re.compile(r"\w+")
-# Words that stand for something said before, or only count it; an argument that opens with one
-# does not stand alone. The released candidates were chosen with "as" and "there" among them.
+# Words that refer to something said before or express a quantity; an argument that starts with
+# one does not stand alone. The released candidates were chosen with "as" and "there" in the list.
 _PRONOUNS = """
 i me my mine myself you your yours yourself yourselves he him his himself she her hers herself
 it its itself we us our ours ourselves they them their theirs themselves one oneself
@@ -321,9 +321,9 @@ class CandidateRule:
     Attributes
     ----------
     min_tokens, max_tokens
-        Fewest and most words.
+        Minimum and maximum number of words.
     min_quality
-        The quality must be above it; 0–1.
+        The quality must be above this value; 0–1.
     bars_pronouns
         Whether the first word must not be a pronoun.
     """
@@ -336,7 +336,7 @@ class CandidateRule:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Candidates for key points with their scores; ``own`` are rows of the arguments."""
+    """Candidates for key points with their scores; ``own`` gives the row of each argument."""
 
     texts: Sequence[str]
     match: Scores
@@ -345,7 +345,7 @@ class Candidates:
     own: Sequence[int | None]
 
     def first(self, count: int) -> "Candidates":
-        """Return the first candidates."""
+        """Return the first ``count`` candidates."""
         return Candidates(
             self.texts[:count],
             self.match[:, :count],
@@ -355,7 +355,7 @@ class Candidates:
         )
 
     def chosen(self, places: Sequence[int]) -> Summary:
-        """Return the summary with some of the candidates as key points."""
+        """Return a summary that has the selected candidates as key points."""
         if not places:
             return Summary(reason=NO_MATCHES)
         return Summary(
@@ -374,7 +374,7 @@ def find_candidates(
     share = float(parameters["fill_up"])
     if share == max(tools.values("fill_up")):
         return most
-    # The first so many: candidates enter in an order that does not depend on the share.
+    # Candidates enter in an order that does not depend on the share, so a prefix is enough.
     rows = tools.shared("rows", lambda: _rows(cell, tools, rule, share), by=("fill_up",))
     return most.first(len(rows))
 
@@ -384,30 +384,30 @@ def pick_candidates(
 ) -> list[int]:
     """Return positions of the candidates, in order of entry.
 
-    First all arguments that pass the rule, in the order given. Where these are fewer than the
-    share `fill_up` of all arguments, the best of those that failed on quality alone follow, then
-    the best of those that failed on length or pronoun. Arguments of several sentences never enter.
+    All arguments that pass the rule come first, in the order given. If they make up less than the
+    share `fill_up` of all arguments, the best arguments that failed on quality alone follow, then
+    the best that failed on length or pronoun. Arguments of several sentences are never candidates.
 
     Parameters
     ----------
     arguments
-        n texts of one cell.
+        The n texts of one cell.
     quality : float array, shape (n,)
-        0–1; nan is an argument without a quality, and counts as failed and worst.
+        0–1; nan means unknown, which fails the rule and ranks last.
     rule
         Requirements for an argument.
     fill_up
-        Least share of the arguments, 0–1, rounded to whole arguments, a half to the even number.
+        Minimum share of the arguments, 0–1; the count is rounded, halves to the even number.
 
     Raises
     ------
     ValueError
-        If the lengths differ or the share is not one.
+        If the lengths differ or the share is not between 0 and 1.
     """
     if len(arguments) != len(quality):
         raise ValueError(f"{len(arguments)} arguments but {len(quality)} qualities")
     if not 0 <= fill_up <= 1:
-        raise ValueError("fill_up must lie between 0 and 1")
+        raise ValueError("fill_up must be between 0 and 1")
     single = [place for place, text in enumerate(arguments) if is_one_sentence(text)]
     formed = [place for place in single if _has_form(arguments[place], rule)]
     good = [place for place in formed if quality[place] > rule.min_quality]
@@ -419,7 +419,7 @@ def pick_candidates(
 
 
 def word_tokens(text: str) -> list[str]:
-    """Return runs of letters and digits; an apostrophe or hyphen separates words.
+    """Return sequences of letters and digits; an apostrophe or hyphen separates words.
 
     Examples
     --------
@@ -430,7 +430,7 @@ def word_tokens(text: str) -> list[str]:
 
 
 def _picked(cell: CellData, tools: Tools, rule: CandidateRule) -> Candidates:
-    """Return the candidates of the largest share; those of smaller shares are its beginning."""
+    """Return the candidates for the largest share; smaller shares use its first candidates."""
     rows = _rows(cell, tools, rule, max(tools.values("fill_up")))
     texts = [cell.arguments[row] for row in rows]
     match = tools.match(texts)

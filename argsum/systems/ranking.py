@@ -23,11 +23,11 @@ from .contract import (
 )
 from .methods.inputs import Parameter
 
-# BarH: candidates ranked by the arguments that match them, without near-duplicates.
+# BarH: candidates ranked by the number of arguments that match them, without near-duplicates.
 #
 # Source: argument summarization paper, section 3.2; Bar-Haim et al. (2020b).
 
-# Strict: a score equal to it is no match.
+# Strict: a score equal to the threshold is not a match.
 THRESHOLD = 0.856
 THRESHOLDS = tuple(round(0.75 + 0.025 * step, 3) for step in range(9))
 BARH_RULE = CandidateRule(min_tokens=1, max_tokens=15, min_quality=0.7, bars_pronouns=True)
@@ -38,28 +38,28 @@ def barh(
 ) -> list[int]:
     """Return the candidates that become key points, most matches first.
 
-    Every other argument is assigned to its best candidate, if their score exceeds the threshold.
-    Candidates without matches are dropped, the others ranked by matches. One is removed when its
-    score with any candidate ranked above it, kept or removed, exceeds the threshold; then all
-    other arguments are matched again to the remaining key points.
+    Every other argument is assigned to its best candidate if their score exceeds the threshold.
+    Candidates without matches are dropped; the others are ranked by number of matches. A candidate
+    is removed if its score with any higher-ranked candidate, removed or not, exceeds the
+    threshold. Then all other arguments are matched again to the remaining key points.
 
     Parameters
     ----------
     match : float array, shape (n, c)
         Scores of arguments (rows) with candidates.
     between : float array, shape (c, c)
-        Scores of candidates with candidates. A scorer that reads the order of two texts gives
-        two scores for a pair: their mean counts.
+        Scores of candidates with candidates. If a scorer depends on the order of two texts, the
+        mean of the pair's two scores is used.
     own : length c
-        The argument that candidate j is; None for one that was generated.
+        The argument that candidate j is; None for a generated candidate.
     threshold
-        Above this two texts match.
+        Two texts match if their score is above this value.
 
     Returns
     -------
     list of int
-        Positions of candidates; empty where no argument matches any. Equal numbers of matches
-        leave the earlier rank, then the order of the candidates.
+        Positions of candidates; empty if no argument matches any candidate. Ties keep the earlier
+        rank, then the order of the candidates.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def _others(n: int, own: Sequence[int | None], candidates: Sequence[int]) -> Int
 def _matches(
     match: Floats, arguments: IntArray, candidates: list[int], threshold: float
 ) -> IntArray:
-    """Count the arguments for which each candidate is the best, above the threshold."""
+    """Count the arguments for which each candidate is the best match above the threshold."""
     if not candidates or not len(arguments):
         return np.zeros(len(candidates), dtype=np.int64)
     scores = match[np.ix_(arguments, np.array(candidates))]
@@ -149,24 +149,24 @@ def smatchtopr(
     """Return the candidates that become key points, most important first.
 
     Importance is PageRank on the undirected graph whose edges are the scores of at least `edge`,
-    every candidate linked to itself with 1; the walk restarts at a candidate in proportion to its
-    quality. Down the rank, a candidate is kept while its largest score with the ones kept so far
-    is below `redundancy`.
+    with every candidate linked to itself with weight 1. The walk restarts at candidates in
+    proportion to their quality. In rank order, a candidate is selected if its highest score with
+    the candidates selected so far is below `redundancy`.
 
     Parameters
     ----------
     between : float array, shape (c, c)
-        Scores of candidates with candidates. A scorer that reads the order of two texts gives
-        two scores for a pair: their mean counts.
+        Scores of candidates with candidates. If a scorer depends on the order of two texts, the
+        mean of the pair's two scores is used.
     quality : float array, shape (c,)
-        0–1; nan counts as 0. Where all are 0 the walk restarts anywhere alike.
+        0–1; nan counts as 0. If all are 0, the walk restarts at every candidate equally often.
     edge, damping, redundancy
         As above; `damping` is the share of steps along edges.
 
     Returns
     -------
     list of int
-        Positions of candidates; where equally important the better, then the earlier first.
+        Positions of candidates; ties go to the better, then to the earlier candidate.
 
     Raises
     ------
@@ -180,9 +180,9 @@ def smatchtopr(
 def rank_candidates(
     between: Floats, quality: Floats, *, edge: float = EDGE, damping: float = DAMPING
 ) -> list[int]:
-    """Rank all candidates, most important first: `smatchtopr` before it leaves any out.
+    """Rank all candidates, most important first: `smatchtopr` before it omits any.
 
-    One ranking serves every `redundancy`.
+    One ranking serves all values of `redundancy`.
     """
     c = len(quality)
     if between.shape != (c, c):
@@ -191,14 +191,14 @@ def rank_candidates(
         return []
     importance = page_rank((between + between.T) / 2, quality, edge=edge, damping=damping)
     worth = np.nan_to_num(quality)
-    # Rounded, as the iteration leaves its last digits to chance.
+    # Rounded, because the last digits of the iteration are not reproducible.
     return sorted(range(c), key=lambda j: (-round(importance[j], 9), -worth[j], j))
 
 
 def keep_different(
     between: Floats, ranked: Sequence[int], *, redundancy: float = REDUNDANCY
 ) -> list[int]:
-    """Return ranked candidates that do not repeat an earlier kept one."""
+    """Return the ranked candidates that do not repeat an earlier returned one."""
     different: list[int] = []
     for j in ranked:
         if (
@@ -224,10 +224,10 @@ def page_rank(
     scores : float array, shape (c, c)
         Symmetric.
     quality, edge, damping
-        As of `smatchtopr`.
+        As in `smatchtopr`.
     most_nodes
-        Above this number of candidates the matrix itself is used, because a graph of Python
-        objects would take gigabytes.
+        Above this number of candidates, the matrix itself is used, because a graph of Python
+        objects would need gigabytes.
     """
     weights = np.where(scores < edge, 0.0, scores)
     np.fill_diagonal(weights, 1.0)
@@ -237,7 +237,7 @@ def page_rank(
     if len(worth) <= most_nodes:
         import networkx
 
-        # A walk that hardly ever restarts may need more steps than networkx takes.
+        # A walk that rarely restarts may need more steps than networkx allows.
         with suppress(networkx.PowerIterationFailedConvergence):
             ranks = networkx.pagerank(
                 networkx.from_numpy_array(weights),
@@ -251,9 +251,9 @@ def page_rank(
 
 
 def _iterated(weights: FloatArray, restart: FloatArray, damping: float) -> FloatArray:
-    """Compute PageRank by repeated steps; `weights` is overwritten with the steps.
+    """Compute PageRank by repeated steps; `weights` is overwritten with the transition matrix.
 
-    Every candidate is linked to itself, so that no row is empty.
+    Every candidate is linked to itself, so no row is empty.
     """
     weights /= weights.sum(axis=1, keepdims=True)
     importance = restart
@@ -267,7 +267,7 @@ def _iterated(weights: FloatArray, restart: FloatArray, damping: float) -> Float
 
 
 def summarize_smatchtopr(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
-    """Rank the candidates of a cell, and return those that do not repeat an earlier one."""
+    """Rank the candidates of a cell and return those that do not repeat an earlier one."""
     candidates = find_candidates(cell, parameters, tools, SMATCHTOPR_RULE)
     if not candidates.texts:
         return Summary(reason=NO_CANDIDATES)

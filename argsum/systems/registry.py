@@ -1,7 +1,8 @@
-"""All summarization systems: those of this repository, and those of other packages.
+"""All summarization systems of this repository and of other packages.
 
-Another package names its systems under the entry point `GROUP`. They are loaded when somebody
-first asks for all systems, or for one that is not ours; what cannot be loaded is a `Fault`.
+Another package lists its systems under the entry point `GROUP`. They are loaded when all
+systems, or a system that is not ours, are first requested. A system that cannot be loaded is
+listed as a `Fault`.
 """
 
 import logging
@@ -56,7 +57,7 @@ def find_system(name: str) -> SummarizationSystem:
 
 
 def title_of(name: str) -> str:
-    """Return a system's title; its name if it is no longer installed."""
+    """Return a system's title, or its name if it is no longer installed."""
     try:
         return find_system(name).title
     except UnknownSystem:
@@ -65,7 +66,7 @@ def title_of(name: str) -> str:
 
 @cache
 def installed() -> tuple[tuple[SummarizationSystem, ...], tuple[Fault, ...]]:
-    """Return systems of other packages, and faults of the rest; read once per process."""
+    """Return systems of other packages, and faults of unusable ones; read once per process."""
     offered: list[SummarizationSystem] = []
     wrong: list[Fault] = []
     for dist in _packages():
@@ -75,7 +76,7 @@ def installed() -> tuple[tuple[SummarizationSystem, ...], tuple[Fault, ...]]:
                 offered.append(replace(offer, package=package))
             else:
                 wrong.append(Fault(package, name, offer))
-    # Of two packages with one name neither is taken: a run must not change what it means.
+    # If two systems have the same name, neither is loaded: a run must not change its meaning.
     times = Counter(system.name for system in (*OWN, *offered))
     wrong += [
         Fault(system.package, system.name, "another system has this name.")
@@ -86,7 +87,7 @@ def installed() -> tuple[tuple[SummarizationSystem, ...], tuple[Fault, ...]]:
 
 
 def _packages() -> list[Distribution]:
-    """Return installed packages with the entry point group, by name; the first copy wins."""
+    """Return installed packages that have the entry point group, by name; the first copy wins."""
     packages: dict[str, Distribution] = {}
     for dist in distributions():
         if GROUP in (dist.read_text("entry_points.txt") or ""):
@@ -105,7 +106,7 @@ def _offers(dist: Distribution) -> dict[str, SummarizationSystem | str]:
 
 
 def _loaded(point: EntryPoint, package: str) -> SummarizationSystem | str:
-    """Return a system, or its problem: foreign code may raise anything, and try to exit."""
+    """Return a system or its problem, because foreign code may raise any exception or exit."""
     try:
         system = point.load()
     except SystemNotValid as problem:

@@ -13,7 +13,7 @@ from cqa_site.runs.forms.plan import RunPlanForm
 class WritingRunInput(PlanInput):
     """A language model that writes key points for a waiting system run.
 
-    ``settings`` names those whose clusters are put into words; without it, all.
+    ``settings`` are the settings whose clusters need key points; by default, all.
     """
 
     form = WritingForm
@@ -24,7 +24,7 @@ class WritingRunInput(PlanInput):
 
 def _writing(study: Study, actor: User, body: Given) -> RunPlanForm:
     system_run = writable(study).filter(public_id=body.pop("system_run")).first()
-    # The form refuses the key 0, which stands for a run that does not wait, or is not there.
+    # The form rejects the key 0, which means that the run does not wait or does not exist.
     body["system_run"] = system_run.pk if system_run else 0
     typed = as_typed(WritingForm, study, body)
     return WritingForm(typed, study=study, actor=actor, system_run=system_run)

@@ -1,4 +1,4 @@
-"""The form of a run in which a language model writes key points for a system."""
+"""The form for a run in which a language model writes key points for a system."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from cqa_site.runs.forms.plan import RunPlanForm, differing
 from cqa_site.web.pages import offer
 
 MOST_KEY_POINTS = 60
-# Tokens of one key point in a reply.
+# Tokens per key point in a reply.
 TOKENS = 40
 
 
@@ -74,7 +74,7 @@ class WritingForm(RunPlanForm):
             self._fit(system_run)
 
     def _fit(self, system_run: SystemRun) -> None:
-        """Offer only choices that suit this system run."""
+        """Offer only the choices that suit this system run."""
         kind = OF_VARIANT[system_run.variant]
         self.fields["system_run"].initial = system_run.pk
         self.fields["fewest"].initial, self.fields["most"].initial = COUNTS.get(kind, (1, 1))

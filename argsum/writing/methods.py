@@ -1,8 +1,8 @@
-"""Key points by a language model, read from its replies.
+"""Key points read from a language model's replies.
 
-Clusters are named to a model by codes that nobody would count out, and a reply is read by these
-codes alone. So a reply with too few, too many, reordered or renumbered clusters never gives a key
-point to another cluster: an entry under a name that is not a code is ignored.
+The model sees clusters under codes that do not follow a sequence, and a reply is read by these
+codes alone. Therefore a reply with missing, extra, reordered or renumbered clusters never gives
+a key point to the wrong cluster: entries under names that are not codes are ignored.
 
 Source: argument summarization paper, appendix B. The paper numbers its clusters.
 """
@@ -18,13 +18,13 @@ from typing import Any
 from cqa_site.judging.extraction import ReplyNotUsable, UnscoredReason, extract_json
 from cqa_site.judging.reply_parsing import closed_object, parse_prose
 
-# Increased with every change that may read a reply differently.
+# Increase this with every change that may read a reply differently.
 READER_VERSION = 1
 LONGEST_KEY_POINT = 500
-# A list longer than this times what was asked for is no list of key points.
+# A list with more than this multiple of the requested entries is not a list of key points.
 TOO_MANY = 3
 MOST_CODES = 5_000
-# What stands before the entries of a list in prose.
+# Markers before the entries of a list in prose.
 _MARK = re.compile(r"^(?:\d{1,2}[.)]|[-*•])\s+")
 _LETTERS, _DIGITS = "BCDFGHJKLMNPQRSTVWXZ", "23456789"
 
@@ -36,9 +36,9 @@ class ReplyContent:
     Attributes
     ----------
     texts
-        Name of the cluster, or ``"1"``, ``"2"``, … in the order of a list → key point.
+        Maps the name of a cluster, or ``"1"``, ``"2"``, … in list order, to its key point.
     dropped
-        Entries that belong to nothing that was asked about, or only repeat another one.
+        Number of entries that match no requested cluster or only repeat another entry.
     missing
         Clusters without exactly one key point.
     """
@@ -61,7 +61,7 @@ def _all_codes() -> tuple[str, ...]:
 
 
 def code_of(cluster: int) -> str:
-    """Return the code of a cluster for a model; the same id always has the same code.
+    """Return the code of a cluster for a model; an id always has the same code.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def clusters_schema(clusters: Sequence[int]) -> dict[str, Any]:
 
 
 def _key_point(value: object) -> str:
-    """Return a text on one line; empty if the value is no usable key point."""
+    """Return a text on one line; empty if the value is not a usable key point."""
     if not isinstance(value, str):
         return ""
     text = " ".join(value.split())
@@ -187,8 +187,8 @@ def _key_point(value: object) -> str:
 
 
 def _pairs(reply: str, finish_reason: str, refusal: str) -> list[tuple[str, Any]]:
-    """Return names and values of a reply's single object, repeated names included."""
-    # Without a finish reason, too: an object says itself where it ends.
+    """Return names and values of a reply's only object, including repeated names."""
+    # Even without a finish reason, because a JSON object shows where it ends.
     text = parse_prose(reply, finish_reason or "stop", refusal=refusal)
     try:
         answer: Mapping[str, Any] = extract_json(text)
@@ -201,9 +201,9 @@ def _pairs(reply: str, finish_reason: str, refusal: str) -> list[tuple[str, Any]
 
 
 def _repeated(text: str) -> list[tuple[str, Any]] | None:
-    """Return the pairs of a flat object with a repeated name; None for anything else.
+    """Return the pairs of a flat object that repeats a name; None for anything else.
 
-    Strict JSON refuses such an object as a whole, and with it the clusters that are named once.
+    Strict JSON rejects such an object as a whole, including clusters that are named only once.
     """
     start, stop = text.find("{"), text.rfind("}")
     try:

@@ -13,7 +13,7 @@ from cqa_site.runs.models import Call, Run
 
 
 class WritingCallKey(NamedTuple):
-    """Keys of a subject: a cell of a system run, or some clusters of one of its sets."""
+    """Keys of a subject: a cell of a system run, or clusters of one of its sets."""
 
     system_run: int
     cell: int

@@ -1,4 +1,4 @@
-"""Pages to start a writing run for a system run, and to show it."""
+"""Pages that start a writing run for a system run, and the page of such a run."""
 
 import uuid
 from typing import Any
@@ -21,7 +21,7 @@ from cqa_site.runs.views.start import estimate, start_page
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 def writing_new(request: StudyRequest, study: Study, system_run_id: uuid.UUID) -> HttpResponse:
-    """Choose language model and prompt of a writing run; start it."""
+    """Choose the language model and prompt of a writing run, and start the run."""
     system_run = get_object_or_404(study.system_runs, public_id=system_run_id)
     if not writable(study).filter(pk=system_run.pk).exists():
         context: dict[str, Any] = {"study": study, "system_run": system_run}
@@ -36,7 +36,7 @@ def writing_new(request: StudyRequest, study: Study, system_run_id: uuid.UUID) -
 def writing_estimate(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:
-    """Return the fragment with the estimated cost of the run in the form."""
+    """Return the fragment with the estimated cost of the run described by the form."""
     system_run = get_object_or_404(study.system_runs, public_id=system_run_id)
     if not writable(study).filter(pk=system_run.pk).exists():
         return HttpResponse(status=409)
@@ -46,7 +46,7 @@ def writing_estimate(
 
 
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """Show one run: progress, requests and written texts."""
+    """Show a run: progress, requests and written texts."""
     system_run = system_run_of(run)
     parts = run.written_parts.select_related("cell", "summary_set").order_by("pk")
     context = run_context(study, run) | {
@@ -62,13 +62,13 @@ def _form(request: StudyRequest, study: Study, system_run: SystemRun) -> Writing
     data = None
     if request.method == "POST":
         data = request.POST.copy()
-        # The address says for which run, whatever the hidden field holds.
+        # The URL determines the run, whatever the hidden field contains.
         data["system_run"] = str(system_run.pk)
     return WritingForm(data, study=study, actor=request.user, system_run=system_run)
 
 
 def _said(run: Run) -> dict[str, Any]:
-    """Return the number of requests with key points, and the problems of the others."""
+    """Return counts of replies, key points, dropped entries, and replies with problems."""
     rows = list(run.written_parts.values_list("texts", "dropped", "reason"))
     return {
         "parts": len(rows),

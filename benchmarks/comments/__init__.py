@@ -1,4 +1,4 @@
-"""Invented comments whose themes are known, and pairs of statements that clash or agree."""
+"""Invented comments with known themes, and pairs of statements that contradict or agree."""
 
 from benchmarks.comments.worlds import (
     WORLDS,

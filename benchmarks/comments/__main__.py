@@ -1,4 +1,4 @@
-"""Prints how large each invented world is: `python -m benchmarks.comments [seed]`."""
+"""Print the size of each invented world: `python -m benchmarks.comments [seed]`."""
 
 import sys
 
@@ -8,7 +8,7 @@ HEADINGS = ("world", "comments", "statements", "distinct texts", "themes", "nois
 
 
 def row(world: World) -> tuple[str, ...]:
-    """What the table says of one world."""
+    """Return a world's row of the table."""
     comments = world.comments
     statements = [each for comment in comments for each in comment.statements]
     noise = sum(each.theme is None for each in statements) / len(statements)

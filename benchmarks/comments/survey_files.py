@@ -1,8 +1,8 @@
-"""Six invented surveys, written sentence by sentence by writers who knew no line of the software.
+"""Six invented surveys, handwritten by authors who did not know the software.
 
-Three are in English, two in German and one in French. Each file in `surveys/` has a row for each
-statement: its comment, its aspect and its side; a statement that says nothing about the topic has
-neither. A comment is its statements, joined by spaces.
+Three are in English, two in German and one in French. Each file in `surveys/` has one row per
+statement, with its comment, aspect and side. A statement that is not about the topic has neither
+aspect nor side. A comment consists of its statements, joined by spaces.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""How a phrase becomes what somebody wrote: alternatives chosen, openers, slips of the pen."""
+"""Turning phrases into written comments: choice of alternatives, openers and typing errors."""
 
 import re
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ SHORTENED = {
 
 @dataclass(frozen=True)
 class Style:
-    """How one person writes, all through a comment."""
+    """How one person writes throughout a comment."""
 
     lower: bool
     stopless: bool
@@ -47,7 +47,7 @@ class Style:
 
 
 def a_style(draw: Random) -> Style:
-    """Most people write plainly; each habit is drawn on its own."""
+    """Draw a style; most people write plainly, and each habit is drawn independently."""
     return Style(
         lower=draw.random() < 0.14,
         stopless=draw.random() < 0.22,
@@ -58,7 +58,7 @@ def a_style(draw: Random) -> Style:
 
 
 def fill(phrase: str, draw: Random) -> str:
-    """One of the alternatives of each `{a|b}`, which may hold others inside."""
+    """Choose one alternative of each `{a|b}`; alternatives may be nested."""
     while found := SLOT.search(phrase):
         choice = draw.choice(found[1].split("|"))
         phrase = phrase[: found.start()] + choice + phrase[found.end() :]
@@ -66,10 +66,10 @@ def fill(phrase: str, draw: Random) -> str:
 
 
 def sentence(phrase: str, style: Style, last: bool, draw: Random) -> str:
-    """The phrase as a sentence in this style.
+    """Return the phrase as a sentence in this style.
 
-    Only the last sentence of a comment may lack its full stop: without it, nobody could tell
-    where one statement ends and the next begins.
+    Only the last sentence of a comment may lack its full stop; otherwise nobody could tell where
+    one statement ends and the next begins.
     """
     text = phrase
     if style.shortens:
@@ -85,7 +85,7 @@ def sentence(phrase: str, style: Style, last: bool, draw: Random) -> str:
 
 
 def opened(phrase: str, opener: str) -> str:
-    """The phrase after an opener, such as `Honestly,`."""
+    """Return the phrase after an opener, such as `Honestly,`."""
     return f"{opener} {phrase}"
 
 
@@ -97,12 +97,12 @@ def _replaced(text: str, table: dict[str, str], draw: Random) -> str:
 
 
 def _slip(text: str, draw: Random) -> str:
-    """One longer word with two letters swapped, one dropped or one doubled."""
+    """Swap, drop or double a letter in one of the longer words."""
     words = list(WORD.finditer(text))
     if not words:
         return text
     word = draw.choice(words)
-    # The first and the last letter stay, as in most slips of real typists.
+    # First and last letters stay, as in most typing errors of real people.
     at = draw.randrange(word.start() + 1, word.end() - 2)
     kind = draw.randrange(3)
     if kind == 0:

@@ -1,7 +1,7 @@
-"""Eight invented worlds of comments, made by a seed, in which every statement's theme is known.
+"""Eight invented worlds of comments, generated from a seed, with a known theme per statement.
 
-The phrases lie in `texts/`, one file for each world; `common.toml` holds what all share. A theme
-is an aspect and a side, so that two themes of one aspect contradict each other.
+The phrases are in `texts/`, one file per world; `common.toml` has those that all worlds share. A
+theme is an aspect and a side, so two themes of one aspect contradict each other.
 """
 
 import csv
@@ -32,7 +32,7 @@ FIRST_DAY = date(2024, 1, 1)
 DAYS = 366
 NOISE = 0.08
 STOCK = 0.03
-# Of statements that say when, or who else thinks so, where a world is made larger than its book.
+# Share of statements with a detail (when, or who agrees) if a world is larger than its book.
 DETAILED = 0.8
 LEAST = 3
 NUMBERS = {1: 0.66, 2: 0.23, 3: 0.11}
@@ -41,7 +41,7 @@ ZIPF = 0.85
 
 @dataclass(frozen=True)
 class Theme:
-    """What may be said of an aspect, and on which side."""
+    """A possible opinion on an aspect, with its side."""
 
     aspect: str
     side: str
@@ -72,14 +72,14 @@ class World:
     themes: dict[str, Theme]
 
     def contradicts(self, theme_a: str, theme_b: str) -> bool:
-        """Whether both are about one aspect, on different sides."""
+        """Whether both are about the same aspect, on different sides."""
         one, other = self.themes[theme_a], self.themes[theme_b]
         return one.aspect == other.aspect and one.side != other.side
 
 
 @dataclass(frozen=True)
 class Source:
-    """A theme as its file tells it: its phrases, and among whom and when it is more common."""
+    """A theme as described in its file: its phrases, and the groups and times that favour it."""
 
     theme: Theme
     phrases: list[str]
@@ -89,7 +89,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Book:
-    """All that the file of a world says; ``details`` are what statements may end with."""
+    """The content of a world's file; ``details`` are possible endings of statements."""
 
     name: str
     topic: str
@@ -103,7 +103,7 @@ class Book:
 
 @dataclass
 class Plan:
-    """Who comments when, and which themes come in which order; None is noise."""
+    """Author and date of a comment, and its themes in order; None is noise."""
 
     group: str
     day: int
@@ -112,7 +112,7 @@ class Plan:
 
 @cache
 def read_book(name: str) -> Book:
-    """The file of a world."""
+    """Read the file of a world."""
     if name not in WORLDS:
         raise ValueError(f"There is no world called {name}.")
     data = _read(name)
@@ -128,10 +128,10 @@ def read_book(name: str) -> Book:
 
 
 def make_world(name: str, seed: int = 1, size: int = 0) -> World:
-    """The world of that name; the same seed makes the same texts.
+    """Return the world of that name; equal seeds give equal texts.
 
-    With a ``size`` it has so many comments, whose statements tell details, so that most of them
-    differ however many there are.
+    With a ``size``, it has that many comments, whose statements include details, so that most of
+    them differ even in a large world.
     """
     book = read_book(name)
     if size:
@@ -144,7 +144,7 @@ def make_world(name: str, seed: int = 1, size: int = 0) -> World:
 
 
 def split_worlds(seed: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Four worlds to develop on, and four held out."""
+    """Return four worlds for development and four held-out worlds."""
     chosen = set(Random(f"split {seed}").sample(WORLDS, len(WORLDS) // 2))
     return (
         tuple(name for name in WORLDS if name in chosen),
@@ -153,7 +153,7 @@ def split_worlds(seed: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def write_csv(world: World, path: Path | str, columns: str = "full") -> None:
-    """The comments as a file: all columns, or with `one` the texts alone."""
+    """Write the comments to a file: all columns, or only the texts with `one`."""
     if columns not in ("full", "one"):
         raise ValueError(f"Columns are full or one, not {columns}.")
     names = ("comment", "group", "date") if columns == "full" else ("comment",)
@@ -187,7 +187,7 @@ def _source(data: dict[str, Any]) -> Source:
 
 
 def _plans(book: Book, draw: Random) -> list[Plan]:
-    """Every comment's group, day and themes, each theme at least a few times."""
+    """Plan the group, day and themes of every comment; each theme occurs at least a few times."""
     common = dict(zip(_shuffled(book.sources, draw), _zipf(len(book.sources)), strict=True))
     plans, counts = [], []
     for _ in range(book.size):
@@ -212,7 +212,7 @@ def _zipf(number: int) -> list[float]:
 
 
 def _noisy(counts: list[int], draw: Random) -> set[tuple[int, int]]:
-    """Which places hold noise; a comment of several statements keeps at least one theme."""
+    """Choose the positions of noise; a comment of several statements keeps at least one theme."""
     places = [(at, place) for at, count in enumerate(counts) for place in range(count)]
     number = round(NOISE * len(places))
     chosen: set[tuple[int, int]] = set()
@@ -225,26 +225,26 @@ def _noisy(counts: list[int], draw: Random) -> set[tuple[int, int]]:
 
 
 def _theme(plan: Plan, book: Book, common: dict[str, float], draw: Random) -> str:
-    """A theme of an aspect that this comment has not spoken of yet."""
+    """Draw a theme of an aspect that this comment has not mentioned yet."""
     keys = [key for key in book.sources if _new(key, plan, book)]
     return draw.choices(keys, [common[key] * _pull(book.sources[key], plan) for key in keys])[0]
 
 
 def _new(key: str, plan: Plan, book: Book) -> bool:
     aspects = {book.sources[each].theme.aspect for each in plan.themes if each}
-    # A small world has fewer aspects than a long comment has statements: sides still agree.
+    # A small world may have fewer aspects than a long comment has statements; sides still agree.
     if len(aspects) == len({source.theme.aspect for source in book.sources.values()}):
         return key in plan.themes
     return book.sources[key].theme.aspect not in aspects
 
 
 def _pull(source: Source, plan: Plan) -> float:
-    """How much more or less common a theme is in this group at this time of the year."""
+    """Return how much more or less common a theme is in this group at this time of the year."""
     return source.groups.get(plan.group, 1.0) * (1 + source.trend * (2 * plan.day / DAYS - 1))
 
 
 def _top_up(plans: list[Plan], book: Book, draw: Random) -> None:
-    """Gives places of the most common themes to those that came up too rarely."""
+    """Give positions of the most common themes to themes that occur too rarely."""
     counts = Counter(theme for plan in plans for theme in plan.themes if theme)
     for key in book.sources:
         while counts[key] < LEAST:
@@ -275,12 +275,12 @@ def _stopped(text: str) -> str:
 
 
 def _text(theme: str | None, at: int, number: int, style: Style, book: Book, draw: Random) -> str:
-    """One statement, in the style of the comment."""
+    """Return a statement in the style of the comment."""
     last = at == number - 1
     if theme is None:
         return _noise(number == 1, style, last, book, draw)
     phrases = book.sources[theme].phrases
-    # People repeat one another word by word: the first phrase of a theme is its stock phrase.
+    # People repeat one another word for word: the first phrase of a theme is its stock phrase.
     if draw.random() < STOCK:
         return phrases[0][:1].upper() + phrases[0][1:]
     phrase = fill(draw.choice(phrases), draw)
@@ -295,7 +295,7 @@ def _text(theme: str | None, at: int, number: int, style: Style, book: Book, dra
 
 
 def _noise(alone: bool, style: Style, last: bool, book: Book, draw: Random) -> str:
-    """What says nothing of any theme; only a comment of its own may be `n/a`."""
+    """Return a statement without a theme; only a comment without other statements may be `n/a`."""
     kinds = [book.chatter, _common()["chatter"], book.verdicts]
     if alone:
         kinds.append(_common()["empty"])

@@ -1,4 +1,4 @@
-"""The paper's released data, its names for figures, and the Debate data."""
+"""The paper's released data and the names of its figures, plus the Debate data."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -55,10 +55,10 @@ class DebateRow(NamedTuple):
 
 @dataclass(frozen=True)
 class PreparedCell:
-    """A cell after preprocessing: its arguments in the order of stored cluster ids.
+    """A cell after preprocessing, with its arguments in the order of the stored cluster ids.
 
-    `quality` and `reference` (the key point of each argument) run parallel to `arguments`;
-    `key_points` are all of the cell.
+    `quality` and `reference` (the key point of each argument) run parallel to `arguments`.
+    `key_points` lists all key points of the cell.
     """
 
     topic: str
@@ -75,12 +75,12 @@ class PreparedCell:
 
 
 class KeyPointRelease:
-    """The files of one folder, each read at first use.
+    """The files of a release folder; each file is read when it is first needed.
 
     Raises
     ------
     ReleaseMissing
-        Naming a part that is not there.
+        If a required file is missing; the message names it.
     """
 
     def __init__(self, data: Path) -> None:
@@ -96,12 +96,12 @@ class KeyPointRelease:
 
     @cached_property
     def pairs(self) -> list[RawCell]:
-        """The authors' own file after preprocessing, with the quality of each argument."""
+        """The authors' preprocessed file, with the quality of each argument."""
         return read_argument_pairs(self.folder / PAIRS, name=PAIRS.name).cells
 
     @cached_property
     def test_cells(self) -> tuple[PreparedCell, ...]:
-        """The six cells of the test split, preprocessed here."""
+        """The six cells of the test split, preprocessed by this software."""
         quality = {
             (cell.topic, cell.stance, argument.text): argument.quality
             for cell in self.pairs
@@ -111,7 +111,7 @@ class KeyPointRelease:
 
     @cached_property
     def debate_rows(self) -> tuple[DebateRow, ...]:
-        """Topic, stance, argument and reason of every row; empty without the files."""
+        """Topic, stance, argument and reason of every row; empty if the file is missing."""
         return _debate_rows(self.folder / DEBATE_ALL)
 
     @cached_property
@@ -126,7 +126,7 @@ class KeyPointRelease:
 
     @cached_property
     def debate_cells(self) -> tuple[PreparedCell, ...]:
-        """Cells of that half; stored cluster ids follow the order of their rows."""
+        """Cells of the released half; stored cluster ids follow the order of their rows."""
         cells: dict[tuple[str, int], list[DebateRow]] = {}
         for row in self.debate_half:
             cells.setdefault((row.topic, row.stance), []).append(row)
@@ -144,7 +144,7 @@ class KeyPointRelease:
 
     @cached_property
     def counts(self) -> tuple[CountFile, ...]:
-        """Counts of each annotator."""
+        """The counts of each annotator."""
         files = sorted((self.folder / HUMAN).glob("*.csv"))
         if not files:
             raise KeyPointReleaseMissing(f"{self.folder / HUMAN} has no CSV files.")
@@ -152,12 +152,12 @@ class KeyPointRelease:
 
     @cached_property
     def keys(self) -> list[tuple[str, str, str]]:
-        """Topic, stance and system of the sets in the paper, in order."""
+        """Topic, stance and system of the paper's sets, in order."""
         return [key for key in sets_of(self.counts) if LEFT_OUT not in key[2]]
 
     @cached_property
     def judged(self) -> list[list[CountedSet]]:
-        """Sheets of each of these sets."""
+        """The sheets of each set."""
         sheets: dict[tuple[str, str, str], list[CountedSet]] = {}
         for file in self.counts:
             for sheet in file.sets:
@@ -182,7 +182,7 @@ class KeyPointRelease:
         return part
 
     def stored_triples(self, *keys: str) -> dict[str, tuple[float, ...]]:
-        """Map each name to three numbers, stored instead of the scores behind them."""
+        """Map each name to three stored numbers whose underlying scores were not released."""
         gpt4o = self.gpt4o(*keys)
         for name, values in gpt4o.items():
             if not isinstance(values, list) or len(values) != 3 or not all(map(is_number, values)):
@@ -190,13 +190,13 @@ class KeyPointRelease:
         return {name: tuple(map(float, values)) for name, values in gpt4o.items()}
 
     def by_people(self, column: str) -> list[float | None]:
-        """Return the mean ``coverage`` or ``redundancy`` of each set over its annotators."""
+        """Return each set's mean ``coverage`` or ``redundancy`` over its annotators."""
         ratings = [[getattr(sheet, column) for sheet in sheets] for sheets in self.judged]
         sure = [[value for value in values if value is not None] for values in ratings]
         return [fmean(values) if values else None for values in sure]
 
     def with_people(self, metric: Values, column: str, file: str) -> Correlations:
-        """Return the correlation of a file's metric with people, over the sets.
+        """Return the correlation of a file's metric with human ratings over the sets.
 
         Raises
         ------
@@ -243,7 +243,7 @@ def _prepared(cell: RawCell, quality: dict[tuple[str, int, str], float | None]) 
     )
 
 
-# What the figures of the argument summarization paper are called, here and in its files.
+# Names of the paper's figures, here and in the released files.
 
 DATA, DEBATE, PEOPLE = "data", "Debate data", "people"
 SOFT, ROUGE, LLM = "soft score", "ROUGE 1", "language-model counts"
@@ -253,7 +253,7 @@ WEIGHTED, FIGURE_2 = "weighted, GPT-3.5, oracle", "weighted, GPT-4o, oracle"
 OWN_WEIGHTED = "weighted, oracle"
 CANDIDATES, MINILM = "candidates", "all-MiniLM-L6-v2"
 
-# The name in the paper's table → the similarity function of the file.
+# Maps names in the paper's table to the file's similarity functions.
 SOFT_FUNCTIONS = {
     ROUGE: "rouge_1",
     "BERTScore F1": "bert_score_f",
@@ -269,20 +269,20 @@ MATCH_THRESHOLDS = (
     "0.40", "0.45", "0.50", "0.55", "0.60", "0.65", "0.70", "0.75", "0.80", "0.85", "0.90",
 )  # fmt: skip
 
-# Systems in the paper's tables of clusters → what their clusterings are called.
+# Maps systems in the paper's cluster tables to the names of their clusterings.
 CLUSTERED = {
     "USKPM": "USKPM",
     "MCArgSum": "MCArgSum_SBERT_all_mpnet_base",
     "MCArgSum (BarH)": "MCArgSum_RoBERTa",
     "MCArgSum (SMatchToPr)": "MCArgSum_SBERT_RoBERTa",
 }
-# Released clusterings that the paper has no figures of.
+# Released clusterings for which the paper reports no figures.
 FURTHER = {"MCArgSum (DeBERTa)": "MCArgSum_DeBERTa"}
 EXCLUDING, INCLUDING, ITERATIVE = "Excl. noise", "Incl. noise", "IC"
 ARI, SHARE, SECONDS = "ARI", "Proportion clustered", "Runtime"
 CLUSTER_FIGURES = (ARI, SHARE, SECONDS)
 
-# Systems of figure 2 → what the stored averages call them.
+# Maps systems of figure 2 to their names in the stored averages.
 AVERAGED = {
     "BarH": "BarH",
     "BarH, written candidates": "BarH+cand",
@@ -294,15 +294,15 @@ AVERAGED = {
     "MCArgSum": "MCArgSum",
 }
 WEIGHTS = ("weighted score", "coverage", "redundancy")
-# (data, system of figure 2) → part of the file with scores of single settings, and whether only
-# the settings of its first cell take part.
+# Maps (data, system of figure 2) to the part of the file that has the scores of single
+# settings, and to whether only the settings of its first cell are used.
 BY_SETTING = {
     ("ArgKP21", "BarH, written candidates"): ("ArgKP21_BarH_Candidates", False),
     ("ArgKP21", "BarH, written summaries"): ("ArgKP21_BarH_Key_Points", False),
     ("ArgKP21", "MCArgSum"): ("ArgKP21_MCArgSum_global", True),
     ("Debate", "MCArgSum"): ("Debate_MCArgSum_global", False),
 }
-# Systems of the GPT-3.5 era → their evaluation files.
+# Maps systems of the GPT-3.5 era to their evaluation files.
 WEIGHTED_FILES = {
     "BarH": "ArgKP21_BarH.json",
     "BarH, written candidates": "ArgKP21_BarH_Candidates.json",
@@ -315,7 +315,7 @@ WEIGHTED_FILES = {
 
 
 def scenarios(system: str) -> tuple[str, ...]:
-    """Return the noise scenarios of the paper for a system's clusters."""
+    """Return the paper's noise scenarios for a system's clusters."""
     noises = (EXCLUDING, INCLUDING)
     return (*noises, ITERATIVE) if system == "USKPM" else noises
 
@@ -333,7 +333,10 @@ MARKS_COUNT = "also: repeated marks end one sentence, dots before a capital lett
 
 
 def debate_counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
-    """Yield arguments after each step, by the paper's rules and ours; nothing without files."""
+    """Yield the number of arguments after each step, by the paper's rules and by ours.
+
+    Yields nothing if the files are missing.
+    """
     rows = release.debate_rows
     if not rows:
         return

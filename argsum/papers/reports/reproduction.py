@@ -1,4 +1,4 @@
-"""Figures of the paper recomputed from its released data."""
+"""Recompute the paper's figures from its released data."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -50,8 +50,8 @@ from .release import (
 from .tables import layouts, printed
 
 Rows = Iterator[tuple[Key, ReproducedValue]]
-# Share that must be clustered where unclustered arguments are left out. The paper prints 70 %,
-# which gives its figures of Debate; on ArgKP they take 72.5 to 76.5 %.
+# Minimum share of clustered arguments where unclustered arguments are left out. The paper
+# prints 70 %, which reproduces its figures for Debate; those for ArgKP need 72.5 to 76.5 %.
 LEAST_SHARES = {"ArgKP21": LEAST_SHARE, "Debate": 0.70}
 _PREFIXES = {"ArgKP21": "ArgKP21_", "Debate": "Debate_test_"}
 _SCENARIOS: dict[str, tuple[str, Noise]] = {
@@ -63,7 +63,10 @@ _TOPICS = {"Routine": "vaccination", "Social": "media", "The USA": "USA"}
 
 
 def clusters(release: KeyPointRelease) -> Rows:
-    """Yield index, share and seconds of each cell's best stored clustering; skip missing files."""
+    """Yield index, share and seconds of each cell's best stored clustering.
+
+    Missing files are skipped.
+    """
     for data, cells in (("ArgKP21", release.test_cells), ("Debate", release.debate_cells)):
         for system, clustering in (names.CLUSTERED | names.FURTHER).items():
             path = release.folder / CLUSTERINGS / f"{_PREFIXES[data]}{clustering}.json"
@@ -84,7 +87,7 @@ def _clusters(data: str, system: str, path: Path, cells: Sequence[PreparedCell])
 
 
 def weighted(release: KeyPointRelease) -> Rows:
-    """Yield weighted scores of the stored evaluations, for the best setting of every cell."""
+    """Yield weighted scores from the stored evaluations, for the best setting of each cell."""
     for name, file in names.WEIGHTED_FILES.items():
         runs = read_evaluations(release.folder / EVALUATION / file)
         best = [_best_setting(run.scores for run in cell) for _, cell in iter_cells(runs)]
@@ -94,7 +97,7 @@ def weighted(release: KeyPointRelease) -> Rows:
 
 
 def figure_2(release: KeyPointRelease) -> Rows:
-    """Yield stored averages of every system, recomputed where its settings are stored."""
+    """Yield the stored averages of all systems, recomputed where their settings are stored."""
     for data in names.CLUSTERS:
         averages = release.stored_triples("aggregated_csv", data)
         for system, stored in names.AVERAGED.items():
@@ -134,7 +137,7 @@ def _best_of_settings(
 
 
 def candidates(release: KeyPointRelease) -> Rows:
-    """Yield candidates of SMatchToPr before and after filling up, from the released qualities."""
+    """Yield SMatchToPr's candidate counts before and after fill-up, using released qualities."""
     for cell in release.test_cells:
         topic = next(short for start, short in _TOPICS.items() if cell.topic.startswith(start))
         side = "supporting" if cell.stance > 0 else "opposing"
@@ -151,7 +154,7 @@ def candidates(release: KeyPointRelease) -> Rows:
 
 
 def minilm(release: KeyPointRelease, say: Say) -> Rows:
-    """Yield figures of the packaged model as match scorer, without training."""
+    """Yield figures of the packaged model used as a match scorer without training."""
     embedder = SentenceEmbedder()
     both = {"ArgKP21": release.test_cells, "Debate": release.debate_cells}
     total, done = sum(map(len, both.values())), 0
@@ -170,7 +173,7 @@ def minilm(release: KeyPointRelease, say: Say) -> Rows:
 def _minilm_cell(
     embedder: SentenceEmbedder, cell: PreparedCell
 ) -> tuple[list[ClusterFigure], float | None]:
-    """Return a cell's clusterings, and the share of arguments matched to their own key point."""
+    """Return a cell's cluster figures and the share of arguments with the right key point."""
     vectors = embedder.encode(cell.arguments)
     merged = merge_clusters(vectors @ vectors.T, THRESHOLDS)
     figures = [cluster_figure(f"{m:g}", cell.reference, ids) for m, ids in merged.items()]
@@ -210,7 +213,7 @@ def _of_best(best: BestPerCell, runs: Sequence[StoredRun], noise: Noise) -> dict
     seconds = {(run.cell, run.setting): run.seconds for run in runs}
     chosen = best.chosen.items()
     index = [figure.excluding if noise == "exclude" else figure.including for _, figure in chosen]
-    # With noise as a cluster of its own every argument is in one.
+    # If noise is a cluster of its own, every argument belongs to a cluster.
     shares = [figure.share if noise == "exclude" else 1.0 for _, figure in chosen]
     times = [seconds[cell, figure.setting] for cell, figure in chosen]
     figures = {
@@ -226,7 +229,7 @@ def _mean(values: Sequence[float | None]) -> float:
 
 
 def _best_setting(settings: Iterable[Mapping[str, float]]) -> tuple[float, float, float] | None:
-    """Return weighted score, coverage and redundancy of the best setting with a result."""
+    """Return weighted score, coverage and redundancy of the best setting that has results."""
     scores = [
         (weighted_score(coverage, redundancy), coverage, redundancy)
         for setting in settings
@@ -236,21 +239,21 @@ def _best_setting(settings: Iterable[Mapping[str, float]]) -> tuple[float, float
     return max(scores, default=None)
 
 
-# Every published figure of argument summarization that needs no foreign model, with ours.
+# All published argument summarization figures that need no external model, next to ours.
 
 NO_FILE = "its file is not in this folder"
 _OF_CSV = {"llm_coverage": "cov", "llm_redundancy": "red"}
 
 
 def argsum_reproduction(data: Path, say: Say) -> Reproduction:
-    """Compute the figures in the paper's order, and its tables; embedding takes some seconds.
+    """Compute the figures and tables in the paper's order; embedding takes a few seconds.
 
     Raises
     ------
     ReleaseMissing
-        If a file that most figures need is not there.
+        If a file that most figures need is missing.
     UnreadableFile
-        If one is damaged.
+        If a file is damaged.
     """
     release = KeyPointRelease(data)
     parts = (
@@ -278,7 +281,7 @@ def correlations(correlation: Correlations) -> MeasuredFigure:
 
 
 def counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
-    """Yield the number of arguments left after preprocessing in every split."""
+    """Yield the number of arguments that remain after preprocessing in each split."""
     left: Counter[tuple[str, str]] = Counter()
     arguments: set[tuple[str, int, str]] = set()
     for cell in release.argkp:
@@ -308,7 +311,7 @@ def counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
 
 
 def people(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
-    """Yield the agreement of annotators with each other."""
+    """Yield the agreement between annotators."""
     yield (names.PEOPLE, "sets"), ReproducedValue(MeasuredFigure((len(release.keys),)))
     for column in ("coverage", "redundancy"):
         raters = {
@@ -325,7 +328,7 @@ def people(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
 
 
 def stored_soft_scores(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
-    """Yield stored soft scores with people's coverage; ROUGE-1 is recomputed from the texts."""
+    """Yield stored soft scores with human coverage; recompute ROUGE-1 from the texts."""
     again = _rouge_again(release)
     stored = read_soft_scores(release.folder / SOFT_FILE)
     seconds = read_soft_seconds(release.folder / SOFT_FILE)
@@ -344,7 +347,7 @@ def stored_soft_scores(release: KeyPointRelease) -> Iterator[tuple[Key, Reproduc
 
 
 def _rouge_again(release: KeyPointRelease) -> dict[str, MeasuredFigure]:
-    """Compute ROUGE-1 from the texts that people read."""
+    """Compute ROUGE-1 from the texts that annotators read."""
     sets = [sheets[0] for sheets in release.judged]
     scores = [
         soft_scores(rouge_matrix("rouge_1", sheet.references, sheet.summaries)) for sheet in sets
@@ -357,9 +360,10 @@ def _rouge_again(release: KeyPointRelease) -> dict[str, MeasuredFigure]:
 
 
 def llm_counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
-    """Yield correlations of a language model's counts with people's.
+    """Yield correlations of a language model's counts with human counts.
 
-    Computed where the scores of the sets were stored; else the stored correlations are stated.
+    They are computed if the scores of the sets are stored; otherwise the stored correlations are
+    used.
     """
     for metric in LLM:
         column = metric.removeprefix("llm_")
@@ -379,5 +383,8 @@ def llm_counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]
 
 
 def _number(value: float | None) -> float:
-    """Return nan for a missing value: it differs from every printed number; counts stay whole."""
+    """Return nan for a missing value, because nan differs from every printed number.
+
+    Counts remain integers.
+    """
     return np.nan if value is None else value

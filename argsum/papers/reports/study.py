@@ -1,4 +1,4 @@
-"""The argument summarization paper's tables from the rows of a live study."""
+"""The argument summarization paper's tables, computed from a live study."""
 
 from collections.abc import Sequence
 from statistics import fmean, pstdev
@@ -27,7 +27,8 @@ from .tables import (
     weighted_table,
 )
 
-# Shares that must be clustered where unclustered arguments are left out: ours, and the printed.
+# Minimum shares of clustered arguments where unclustered ones are left out: ours, then the
+# paper's.
 SHARES = (LEAST_SHARE, 0.70)
 DIGITS = 3
 _STEPS = {
@@ -39,10 +40,10 @@ _STEPS = {
 
 
 def argsum_of_study(study: Study) -> Reproduction:
-    """Return the paper's tables for the datasets, people, metrics and systems of a study.
+    """Return the paper's tables for the datasets, annotators, metrics and systems of a study.
 
-    Tables without any row in the study are left out; systems that the paper's release leaves out
-    are so here.
+    Tables that would have no rows are left out, and so are the systems that the paper's release
+    leaves out.
     """
     datasets = list(study.argument_datasets.order_by("pk"))
     figures: dict[Key, ReproducedValue] = {}
@@ -58,7 +59,7 @@ Part = tuple[dict[Key, ReproducedValue], list[TableLayout]]
 
 
 def _metrics(study: Study) -> Part:
-    """Return every metric with people's counts, over all datasets of the study."""
+    """Return every metric with human counts, over all datasets of the study."""
     values: dict[Key, ReproducedValue] = {}
     temperatures: dict[str, None] = {}
     functions: dict[str, None] = {}
@@ -89,7 +90,7 @@ def _metrics(study: Study) -> Part:
 
 
 def _in_order(functions: dict[str, None]) -> list[str]:
-    """Return the functions, first those of the paper in its order."""
+    """Return the functions: those of the paper first, in its order."""
     paper = [function for function in release.SOFT_FUNCTIONS if function in functions]
     return [*paper, *sorted(functions.keys() - set(paper))]
 
@@ -108,7 +109,7 @@ def _people(study: Study) -> Part:
 
 
 def _data(datasets: Sequence[Dataset]) -> Part:
-    """Return the arguments left after preprocessing, of the test split if there is one."""
+    """Return the number of arguments after preprocessing, of the test split if there is one."""
     values: dict[Key, ReproducedValue] = {}
     names = []
     for dataset in datasets:
@@ -132,11 +133,11 @@ def _data(datasets: Sequence[Dataset]) -> Part:
 
 
 def _boards(study: Study, datasets: Sequence[Dataset]) -> list[Part]:
-    """Return clusters and weighted scores of every dataset with sets."""
+    """Return clusters and weighted scores of every dataset that has sets."""
     parts = []
     for number, dataset in enumerate(datasets, start=1):
         boards = {share: _rows(study, dataset, share) for share in SHARES}
-        # The name of a table stays short enough to be typed.
+        # Table names must stay short enough to type.
         name = str(number) if len(datasets) > 1 else ""
         parts += [_clusters(dataset, boards, name), _weighted(dataset, boards[LEAST_SHARE], name)]
     return parts
@@ -178,7 +179,7 @@ def _scenario(index: str, share: float) -> str:
 
 
 def _of_clusters(row: SystemRow, index: str) -> dict[str, MeasuredFigure]:
-    """Return index, share and seconds over cells, for the clusterings with the best index."""
+    """Return index, share and seconds over the cells, for the clusterings with the best index."""
     chosen = [(cell, *_own(row, cell, index)) for cell in row.chosen]
     known = [record for record in chosen if record[1] is not None]
     values = {
@@ -196,7 +197,7 @@ def _of_clusters(row: SystemRow, index: str) -> dict[str, MeasuredFigure]:
 
 
 def _own(row: SystemRow, cell: str, index: str) -> tuple[float | None, float | None, float | None]:
-    """Return a cell's index with the share and seconds of its clustering."""
+    """Return a cell's index, and the share and seconds of its clustering."""
     figures = row.clusterings.get(cell, {}).get(index, row.chosen[cell])
     return row.by_cell[cell][index], figures.share, figures.seconds
 

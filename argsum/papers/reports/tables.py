@@ -1,4 +1,4 @@
-"""The tables of the paper: their layouts and the printed values."""
+"""Layouts and printed values of the paper's tables."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -6,9 +6,10 @@ from cqa_site.reproduction.figures import PrintedFigure
 from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
 from . import release
 
-# The argument summarization paper's tables as it lays them out.
+# Tables of the argument summarization paper, in its layout.
 #
-# ``digits`` None has those of each printed number; tables of a study have three everywhere.
+# With ``digits`` None, a value has as many digits as the printed one. Tables of a study always
+# have three.
 
 ORACLE = "The best setting for each topic and stance, chosen by the score shown: an oracle."
 WITHIN = "Pearson; within: mean ± population sd over topics and stances."
@@ -16,7 +17,7 @@ _ACROSS = ("Across", "Within")
 
 
 def layouts() -> tuple[TableLayout, ...]:
-    """Return the paper's tables in order, then figure 2 as a table."""
+    """Return the paper's tables in order, followed by figure 2 as a table."""
     return (
         llm_table(release.TEMPERATURES),
         people_table(),
@@ -36,7 +37,7 @@ def layouts() -> tuple[TableLayout, ...]:
 def llm_table(
     settings: Sequence[str], *, has_seconds: bool = True, digits: int | None = None
 ) -> TableLayout:
-    """Return the table of a language model's counts with people's, by temperature."""
+    """Return the table of a language model's counts and human counts, by temperature."""
     heads = [*_ACROSS, "Runtime (s)"] if has_seconds else list(_ACROSS)
     lines = [
         TableLine(
@@ -66,7 +67,7 @@ def llm_table(
 
 
 def people_table() -> TableLayout:
-    """Return the table of human agreement reported in the text."""
+    """Return the table of annotator agreement reported in the text."""
     lines = [
         TableLine((name.capitalize(),), (TableCell((release.PEOPLE, cell)),))
         for name in ("coverage", "redundancy")
@@ -82,7 +83,7 @@ def people_table() -> TableLayout:
 
 
 def data_table() -> TableLayout:
-    """Return the table of arguments left after preprocessing of the two datasets."""
+    """Return the table of arguments that remain after preprocessing, for both datasets."""
     pairs = (
         ("Unique arguments", "test: unique arguments", "unique arguments"),
         ("… with one summary", "test: … with exactly one key point", "… with exactly one reason"),
@@ -104,7 +105,7 @@ def data_table() -> TableLayout:
 def soft_table(
     functions: Iterable[str], *, has_seconds: bool = True, digits: int | None = None
 ) -> TableLayout:
-    """Return the table of soft scores with people's coverage."""
+    """Return the table of soft scores and human coverage."""
     lines = [
         TableLine(
             (name,),
@@ -134,7 +135,7 @@ def soft_table(
 def coverage_table(
     scorers: Sequence[str], thresholds: Iterable[str], *, digits: int | None = None
 ) -> TableLayout:
-    """Return the table of Coverage Scores with people's coverage, by threshold."""
+    """Return the table of Coverage Scores and human coverage, by threshold."""
     lines = [
         TableLine(
             (threshold,),
@@ -165,7 +166,7 @@ def clusters_table(
     name: str = "",
     digits: int | None = None,
 ) -> TableLayout:
-    """Return the table of systems and scenarios by index, share and seconds."""
+    """Return the table of systems and scenarios with index, share and seconds."""
     lines = [
         TableLine(
             (system, scenario),
@@ -199,7 +200,7 @@ def weighted_table(
     table: str = release.FIGURE_2,
     name: str = "argsum-figure-2",
 ) -> TableLayout:
-    """Return figure 2 as a table: systems by weighted score, coverage and redundancy."""
+    """Return figure 2 as a table: systems with weighted score, coverage and redundancy."""
     lines = [
         TableLine(
             (system,),
@@ -239,7 +240,7 @@ MENLI | -0.154 / -0.039 ± 0.287 | 0.265 / 0.372 ± 0.260 | 0.107 / 0.228 ± 0.2
 """  # noqa: E501
 SOFT_PARTS = ("sP", "sR", "sF1")
 
-# Temperature: across / within ± sd and seconds, of coverage and of redundancy.
+# Temperature: across / within ± sd and seconds, for coverage and for redundancy.
 LLM = """
 0.2 | 0.736 / 0.756 ± 0.100 | 495.1 | 0.798 / 0.697 ± 0.226 | 1305.3
 0.3 | 0.725 / 0.747 ± 0.133 | 467.7 | 0.789 / 0.752 ± 0.096 | 1651.1
@@ -252,7 +253,7 @@ LLM = """
 1.0 | 0.767 / 0.803 ± 0.115 | 845.5 | 0.852 / 0.824 ± 0.055 | 1649.1
 """
 
-# Threshold: across / within ± sd with the scorers of BarH, SMatchToPr and MCArgSum.
+# Threshold: across / within ± sd for the scorers of BarH, SMatchToPr and MCArgSum.
 COVERAGE = """
 0.40 | 0.478 / 0.585 ± 0.254 | -0.092 / -0.157 ± 0.037 | 0.206 / -0.057 ± 0.223
 0.45 | 0.475 / 0.605 ± 0.248 | 0.163 / -0.074 ± 0.187 | 0.300 / -0.019 ± 0.307
@@ -267,7 +268,7 @@ COVERAGE = """
 0.90 | 0.295 / 0.504 ± 0.249 | 0.238 / 0.261 ± 0.070 | 0.316 / 0.401 ± 0.129
 """
 
-# System and scenario: index, share clustered and seconds, each mean ± sd over the cells.
+# System and scenario: index, share clustered and seconds, each as mean ± sd over the cells.
 CLUSTERS = {
     "ArgKP21": """
 USKPM | Excl. noise | 0.273 ± 0.045 | 0.884 ± 0.079 | 1.417 ± 0.136
@@ -293,7 +294,7 @@ MCArgSum (SMatchToPr) | Incl. noise | 0.245 ± 0.045 | 1.000 ± 0.000 | 6.109 ±
 """,
 }
 
-# What the text says about figure 2.
+# Values for figure 2 that the text reports.
 FIGURE_2 = """
 ArgKP21 | BarH | weighted score | 0.85
 ArgKP21 | BarH, written candidates | weighted score | 0.88
@@ -333,7 +334,7 @@ redundancy, mean Pearson of two annotators | 0.722
 """
 
 NO_WEIGHTS = "needs the authors' match scorers, whose weights are not in this folder"
-# Where the paper prints it; its appendix has no numbers of tables in the text that is at hand.
+# Where the paper prints each table; the available text of its appendix has no table numbers.
 PLACES = {
     release.DATA: "section 4, appendix D.1",
     release.DEBATE: "section 4, appendix D.1",
@@ -367,7 +368,7 @@ NO_SECONDS = "seconds are not in this folder"
 
 
 def printed() -> tuple[PrintedFigure, ...]:
-    """Return all figures in the order of the paper's sections."""
+    """Return all printed figures in the order of the paper's sections."""
     return tuple(_printed())
 
 

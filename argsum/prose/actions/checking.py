@@ -1,8 +1,8 @@
-"""The job that checks sentences of a summary against what they cite.
+"""The job that checks the sentences of a summary against the statements they cite.
 
-A sentence without support is stored with the reason and never printed. Outcomes come first and
-further requests with the end of the job, each in one transaction: a worker that dies leaves
-nothing to be paid twice.
+An unsupported sentence is stored with the reason and is never printed. Outcomes are saved
+first, and further requests together with the end of the job, each in one transaction, so that
+no request is paid for twice if a worker dies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,13 @@ from cqa_site.runs.kinds import Subject
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Run
 
-# How often a paragraph is asked for, the first time included.
+# Maximum number of requests for a paragraph, including the first.
 ATTEMPTS = 3
 Verdict = ProseParagraph.Verdict
 
 
 def check_sentences(work: JobContext) -> None:
-    """Handle a job: check the sentences of a run. Nothing is printed of a cancelled run."""
+    """Handle a job: check the sentences of a run. Nothing is printed if the run was cancelled."""
     runs = Run.objects.select_related("endpoint", "prompt", "study", "prose_summary")
     run = runs.get(pk=work.payload["run"])
     with refusing((*REFUSED, RunRefused), in_words=in_words):
@@ -39,9 +39,9 @@ def check_sentences(work: JobContext) -> None:
 
 
 def _is_over(run: Run, work: JobContext) -> bool:
-    """End the job and request paragraphs again; False if there is more to check.
+    """End the job and request paragraphs again; return False if sentences remain to be checked.
 
-    Under the gate's lock, behind which replies are stored: none can come in between.
+    Replies are stored under the same gate lock, so none can arrive in between.
     """
     with transaction.atomic(), locked_gate(run.endpoint):
         run.refresh_from_db(fields=["state"])
@@ -66,9 +66,9 @@ def _is_over(run: Run, work: JobContext) -> bool:
 
 
 def _again(rows: Sequence[ProseParagraph]) -> list[Subject]:
-    """Return requests for paragraphs that break a rule, or of which nothing can be printed.
+    """Return requests for paragraphs that break a rule or have no printable sentence.
 
-    The engine skips those already made. A reply of no use was asked for again by the engine.
+    The engine skips existing requests. It has already retried unusable replies.
     """
     subjects = []
     for row in rows:
@@ -86,7 +86,7 @@ def _check(run: Run, work: JobContext) -> None:
     outcomes = _outcomes(rows, analysis, ScorerTools(analysis, work))
     with transaction.atomic():
         for row in rows:
-            # Unless another reply came meanwhile.
+            # Skip rows whose reply was replaced in the meantime.
             same = ProseParagraph.objects.filter(pk=row.pk, fence=row.fence)
             same.update(outcomes=outcomes[row.pk])
         work.step(99, 100, _("storing"))
@@ -95,7 +95,7 @@ def _check(run: Run, work: JobContext) -> None:
 def _outcomes(
     rows: Sequence[ProseParagraph], analysis: Analysis, tools: ScorerTools
 ) -> dict[int, list[dict[str, Any]]]:
-    """Map paragraphs to the outcome of every sentence; saves nothing."""
+    """Map paragraphs to the outcomes of their sentences, without saving them."""
     from argsum.prose.methods import NEAR_FROM, compared, support_of, texts_of
 
     pairs = list(statements_of(analysis.cell).values_list("pk", "text"))
@@ -121,7 +121,7 @@ def _outcomes(
     if not doubtful:
         return outcomes
     tools.say(0.0, _("reading the statements"), 0.9)
-    # In the order of the analysis: their vectors are on disk since then.
+    # In the order of the analysis, whose vectors are already on disk.
     statements = tools.vectors(texts)
     tools.say(0.9, _("checking the sentences"))
     read = list(dict.fromkeys(part for text, *_rest in doubtful for part in texts_of(text)))
@@ -141,7 +141,7 @@ def _outcomes(
 def _cited(
     row: ProseParagraph, sentence: Mapping[str, Any], at: Mapping[int, int]
 ) -> dict[int, int]:
-    """Map the citations of a sentence to places of statements that are still there."""
+    """Map the citations of a sentence to positions of statements that still exist."""
     shown = ParagraphKey.of(row.call.subject_ids).statements
     keys = {number: shown[number - 1] for number in sentence["cites"]}
     return {number: at[key] for number, key in keys.items() if key in at}

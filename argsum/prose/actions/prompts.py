@@ -1,4 +1,4 @@
-"""Prompts for summaries in prose, and the statements that a request shows."""
+"""Prompts for summaries in prose, and the statements that a request contains."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,7 +32,7 @@ PROMPTS = {
 PARAGRAPHS, SENTENCES, WORDS, STATEMENTS = 12, 4, 30, 24
 Verdict = ProseParagraph.Verdict
 NONE = "none"
-# What a language model reads about a sentence that was refused.
+# Reasons that a language model is given for refusing its sentence.
 WRONG: Mapping[str, str] = {
     Verdict.UNSUPPORTED: "the statements that it cites do not say this",
     Verdict.PART: "a part of it is said by none of the statements that it cites",
@@ -44,7 +44,7 @@ WRONG: Mapping[str, str] = {
     Verdict.TOO_MANY: "it cites too many statements",
     Verdict.REPEATED: "it repeats an earlier sentence",
 }
-# A sentence of an earlier attempt, and what was wrong with it.
+# A sentence of an earlier attempt, and the reason why it was refused.
 Refused = tuple[str, str]
 
 
@@ -56,7 +56,7 @@ def target_of(
     words: int = WORDS,
     statements: int = STATEMENTS,
 ) -> dict[str, Any]:
-    """Return the target of a run, as stored in its spec; all numbers are the most allowed."""
+    """Return the target of a run, as stored in its spec; all numbers are maximums."""
     return {
         "analysis": str(analysis.public_id),
         "paragraphs": paragraphs,
@@ -73,7 +73,7 @@ def write_request(
     statements: Sequence[CellArgument],
     refused: Sequence[Refused] = (),
 ) -> CallRequest:
-    """Return one request about a theme, with sentences refused earlier."""
+    """Return a request about one theme, with the sentences refused earlier."""
     neutrals = [neutralise(statement.text) for statement in statements]
     shown = [{"id": at, "statement": text.text} for at, text in enumerate(neutrals, start=1)]
     wrong = [
@@ -104,7 +104,7 @@ def _point_record(point: FoundPoint) -> dict[str, Any]:
 
 
 def material_of(analysis: Analysis, target: Mapping[str, Any]) -> list[ParagraphKey]:
-    """Return what the requests of a run show, most comments first; four queries at most."""
+    """Return the content of a run's requests, most comments first, in at most four queries."""
     shown = points_of(analysis, FoundPoint.State.SHOWN).filter(statements__gt=0)
     counts = theme_counts(analysis)
     rows = [
@@ -113,7 +113,7 @@ def material_of(analysis: Analysis, target: Mapping[str, Any]) -> list[Paragraph
     ]
     groups = paragraphs_of(rows, target["paragraphs"])
     named = [point for group in groups for point in group]
-    # Only sure ones where bands are known.
+    # Only surely placed statements if the analysis has bands.
     sure = Placement.SURE if analysis.has_bands else None
     best = ranked_statements(analysis, named, target["statements"], sure)
     keys = []

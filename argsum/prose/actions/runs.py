@@ -1,7 +1,7 @@
 """Runs in which a language model summarizes an analysis in prose.
 
-The content of a request is stored in its own row: the key points of a theme, which attempt it is,
-and the statements. Once all requests are over, a job checks every sentence; see `checking`.
+Each request's row stores its content: the key points of a theme, the number of the attempt, and
+the statements. Once all requests have ended, a job checks every sentence; see `checking`.
 """
 
 from collections.abc import Sequence
@@ -43,13 +43,13 @@ class AnalysisProseKind:
         ProseSummary.objects.create(run=run, analysis=analysis, revision=analysis.revision)
 
     def subjects(self, run: Run) -> list[Subject]:
-        """Return the paragraphs, most comments first, each with its statements."""
+        """Return the paragraphs with their statements, most comments first."""
         target = run.spec["target"]
         analysis = run.study.analyses.get(public_id=target["analysis"])
         return [key.subject for key in material_of(analysis, target)]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Return the requests for the subjects; two queries, three where some are repeated."""
+        """Return the requests for the subjects in two queries, or three if some are repeated."""
         keys = [ParagraphKey.of(subject.ids) for subject in subjects]
         rows = CellArgument.objects.select_related("cell").filter(
             cell__dataset__study=run.study_id
@@ -59,7 +59,7 @@ class AnalysisProseKind:
         points = own.in_bulk({pk for key in keys for pk in key.points})
         analyses: dict[int, Analysis] = {}
         for point in points.values():
-            # One object, which remembers whether there are bands.
+            # Share one object per analysis, because it caches whether there are bands.
             point.analysis = analyses.setdefault(point.analysis_id, point.analysis)
         refused = _refused(run, [key for key in keys if key.attempt > 1])
         return [
@@ -74,7 +74,7 @@ class AnalysisProseKind:
         ]
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
-        """Read the sentences of a reply, those that break a rule included."""
+        """Read the sentences of a reply, including those that break a rule."""
         target = run.spec["target"]
         try:
             sentences = read_sentences(
@@ -118,7 +118,7 @@ class AnalysisProseKind:
             enqueue(study=run.study, kind=CHECK, key=key, actor=run.created_by, run=run.pk)
 
     def values(self, run: Run) -> dict[str, int]:
-        """Return the number of paragraphs by number of sentences."""
+        """Return how many paragraphs have each number of sentences."""
         rows = run.prose_paragraphs.filter(reason="").values_list("sentences", flat=True)
         return by_size(map(len, rows))
 
@@ -131,7 +131,7 @@ class AnalysisProseKind:
         ]
 
     def check(self, run: Run) -> list[str]:
-        """Check that every ended call has one row, under its own fence and matching its reply."""
+        """Check that every ended call has one row that has its fence and matches its reply."""
 
         def is_as_said(row: ProseParagraph, call: Call) -> bool:
             value = self.read(run, call, call.reply).value if call.reply else None
@@ -167,7 +167,7 @@ def _refused(run: Run, keys: Sequence[ParagraphKey]) -> dict[int, list[tuple[int
 
 
 def _tried(points: Sequence[Any]) -> tuple[int, ...]:
-    """Return the paragraph on a key point that a run with the usual numbers asks for."""
+    """Return the request about a key point that a run with default settings would make."""
     (point,) = points
     target = target_of(point.analysis, paragraphs=FoundPoint.objects.count())
     keys = material_of(point.analysis, target)

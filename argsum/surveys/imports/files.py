@@ -1,4 +1,4 @@
-"""Survey exports as import entries: one respondent a row, with all answers."""
+"""Survey exports as import entries: one respondent per row, with all answers."""
 
 import hashlib
 import json
@@ -55,28 +55,29 @@ from cqa_site.tabular.layout import unique_headers
 RESPONDENTS = "respondents"
 KEEP, LEAVE_OUT = "keep", "leave_out"
 YES, NO = "yes", "no"
-# Rows that show what a column holds.
+# Number of rows read to propose the columns' roles.
 MOST_ROWS = 500
 
 
 @dataclass(frozen=True)
 class SurveyPlan:
-    """What one file brings: the survey's name, its open questions, and the groups of answers."""
+    """Content of a file: the survey's name, its open questions, and the answer groups."""
 
     name: str
     tool: SurveyTool
     roles: Mapping[str, str]
     questions: tuple[SurveyColumn, ...]
     groups: tuple[str, ...]
-    # Columns without answers so far: what they are shows in a later file.
+    # Columns that have no answers yet; a later file will show how to use them.
     empty: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyEntry(ImportEntry):
-    """One respondent; ``answers`` are in the order of the plan's questions, "" where none is.
+    """One respondent; ``answers`` follow the plan's questions and are "" where missing.
 
-    ``respondent`` is a comment without text: that of every question, but for its answer.
+    ``respondent`` is a comment without text. The comments on the questions are copies of it that
+    add the answers.
     """
 
     makes: ClassVar[str] = RESPONDENTS
@@ -88,7 +89,7 @@ class SurveyEntry(ImportEntry):
 
 @dataclass(frozen=True)
 class SurveyLook:
-    """The beginning of a file: the program that wrote it, and what each column is likely for."""
+    """What the first rows of a file show: the survey program and the likely use of each column."""
 
     tool: SurveyTool
     proposals: Sequence[ProposedRole]
@@ -105,17 +106,17 @@ class SurveyLook:
 
 @dataclass
 class _Reading:
-    """How one file is read, and what was left out on the way."""
+    """How a file is read, and what has been left out so far."""
 
     source: ImportSource
     look: SurveyLook
     plan: SurveyPlan
     columns: Mapping[str, SurveyColumn]
-    # Names of attributes by header and, of several answers in a cell, by option.
+    # Attribute names by header and, for questions with several answers per cell, by option.
     groups: Mapping[tuple[str, str], str]
     separators: Mapping[str, str]
     order: Order
-    # By key: a digest of the answers, so that large files need little memory.
+    # A digest of the answers by key, so that large files need little memory.
     seen: dict[str, bytes] = field(default_factory=dict)
     equal: Counter[bytes] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
@@ -128,14 +129,14 @@ class _Reading:
 def look_at(
     columns: Sequence[str], titles: Mapping[str, str], rows: Sequence[TableRow]
 ) -> SurveyLook:
-    """Return what the beginning of a table shows."""
+    """Return the survey program and proposed roles for the first rows of a table."""
     survey_headings = survey_columns(columns, titles)
     plain = [SurveyColumn(header, titles.get(header, header)) for header in columns]
     return SurveyLook(tool_of([*survey_headings, *plain]), proposed_roles(survey_headings, rows))
 
 
 def look_at_source(source: ImportSource) -> SurveyLook:
-    """Return what the first rows of a file show; raises UnreadableFile."""
+    """Return what `look_at` finds in the first rows of a file; raises UnreadableFile."""
     with source.table(is_again=True) as table:
         return look_at(table.columns, table.titles, list(islice(table.rows, MOST_ROWS)))
 
@@ -143,8 +144,8 @@ def look_at_source(source: ImportSource) -> SurveyLook:
 def survey_of(source: ImportSource, look: SurveyLook) -> Survey | None:
     """Return the stored survey that a file continues: the named one, or one with its questions.
 
-    Codes alone do not show it, because many surveys have a question Q1; the file's name alone
-    does not either, because programs call every export the same.
+    Codes alone do not identify it, because many surveys have a question Q1. Neither does the
+    file's name alone, because programs give every export the same name.
     """
     surveys = source.study.surveys.prefetch_related("questions")
     if name := source.text("survey"):
@@ -154,14 +155,14 @@ def survey_of(source: ImportSource, look: SurveyLook) -> Survey | None:
     for survey in sorted(surveys, key=lambda survey: survey.name != name):
         own = {(question.column, question.text) for question in survey.questions.all()}
         is_worded = any(" " in text.partition(" – ")[0] for _column, text in own)
-        # Copies of a survey have a number behind the name.
+        # Copies of a survey have a number after the name.
         if own <= here and (is_worded or re.sub(r" \(\d+\)$", "", survey.name) == name):
             return survey
     return None
 
 
 def survey_name(source: ImportSource, survey: Survey | None) -> str:
-    """Return the survey's name, else the chosen one, else a free one made of the file's name."""
+    """Return the survey's name, the chosen name, or a free name based on the file's name."""
     if survey is not None:
         return survey.name
     name = named_by(source.options, "survey", source.name)
@@ -172,7 +173,7 @@ def survey_name(source: ImportSource, survey: Survey | None) -> str:
 
 
 def roles_of(source: ImportSource, look: SurveyLook, survey: Survey | None) -> dict[str, str]:
-    """Return the chosen roles by column; otherwise those of the survey, or the proposed ones."""
+    """Return the chosen roles by column, or else those of the survey, or the proposed ones."""
     stored = survey.roles if survey else {}
     roles = {
         proposal.column.header: stored.get(proposal.column.header, proposal.role.value)
@@ -192,7 +193,7 @@ def read_survey(source: ImportSource) -> Iterator[Line]:
 
 
 def _reading(source: ImportSource, table: Table, head: Sequence[TableRow]) -> _Reading:
-    """Return how to read the file; raises ImportRefused for roles that do not fit it."""
+    """Return how to read the file; raises ImportRefused if the roles do not fit it."""
     look = look_at(table.columns, table.titles, head)
     survey = survey_of(source, look)
     roles = roles_of(source, look, survey)
@@ -229,7 +230,7 @@ def _reading(source: ImportSource, table: Table, head: Sequence[TableRow]) -> _R
 
 
 def _shortened(name: str) -> str:
-    """Cut a question in the middle: its option is at the end."""
+    """Shorten a question in the middle, because its option is at the end."""
     if len(name) <= LONGEST_COLUMN:
         return name
     end = name.rpartition(" – ")[2][-LONGEST_COLUMN // 2 :]
@@ -239,7 +240,7 @@ def _shortened(name: str) -> str:
 def _whole_file(
     source: ImportSource, roles: Mapping[str, str], separators: Mapping[str, str]
 ) -> tuple[Order, dict[str, list[str]]]:
-    """Return the order of dates, and the options of questions with several answers in a cell."""
+    """Return the date order, and the options of questions with several answers per cell."""
     dated = next((name for name, role in roles.items() if role == ColumnRole.DATE), "")
     if not (dated or separators):
         return Order.UNKNOWN, {}
@@ -255,7 +256,7 @@ def _whole_file(
 
 
 def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
-    """Yield the respondent of a row, or the reason why the row is left out or rejected."""
+    """Yield the respondent of a row, or a flag with the reason for skipping or rejecting it."""
     if is_preview(reading.look.tool, row):
         reading.counts["previews"] += 1
         return
@@ -295,7 +296,7 @@ def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
 
 
 def _key(reading: _Reading, row: TableRow) -> str:
-    """Return a key made of all cells and the number among equal rows of the file."""
+    """Return a key from all cells of a row and its position among identical rows."""
     content = _digest(sorted((name, as_words(value)) for name, value in row.values.items()))
     reading.equal[content] += 1
     return hashlib.sha256(b"%d\n%b" % (reading.equal[content], content)).hexdigest()
@@ -313,7 +314,7 @@ def _answer(row: TableRow, header: str) -> str:
 
 
 def _attributes(reading: _Reading, row: TableRow) -> dict[str, str]:
-    """Return the groups of a respondent; of several answers each option is one, with yes or no."""
+    """Return a respondent's groups; if several answers are possible, each option is yes or no."""
     attributes: dict[str, str] = {}
     options: dict[str, dict[str, str]] = defaultdict(dict)
     for (header, option), name in reading.groups.items():
@@ -326,13 +327,13 @@ def _attributes(reading: _Reading, row: TableRow) -> dict[str, str]:
         else:
             options[reading.columns[header].question][name] = YES if is_chosen(text) else NO
     for answers in options.values():
-        # Nobody can tell whether somebody who chose nothing saw the question.
+        # If nothing was chosen, the respondent may not have seen the question.
         attributes |= answers if YES in answers.values() else {}
     return attributes
 
 
 def _remarks(reading: _Reading) -> Iterator[str]:
-    """Yield notes on what was recognized and left out."""
+    """Yield notes on the recognized program and on what was left out."""
     counts, roles = reading.counts, reading.plan.roles
     if tool := reading.look.tool:
         yield _("Recognized as an export from %s.") % tool

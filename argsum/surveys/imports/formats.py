@@ -1,4 +1,4 @@
-"""The format of survey exports: its questions, how it is recognized, and a sample."""
+"""The format of survey exports: its fields, its recognition, and a sample."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ LONGEST_EXAMPLE, LONGEST_LABEL = 60, 120
 
 
 class SurveyForm(forms.Form):
-    """Name of the survey and the role of each column."""
+    """The survey's name and the role of each column."""
 
     survey = forms.CharField(label=lazy("Survey"), max_length=120)
     unfinished = forms.ChoiceField(
@@ -87,7 +87,7 @@ class SurveyForm(forms.Form):
             )
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """Return the fields by proposed role; what is left out is collapsed."""
+        """Return the fields by proposed role; columns to leave out are collapsed."""
         headings = {
             lazy("Open questions"): (ColumnRole.OPEN,),
             lazy("Closed questions"): (ColumnRole.CLOSED, ColumnRole.SEVERAL, ColumnRole.OPTION),
@@ -106,7 +106,7 @@ class SurveyForm(forms.Form):
         return grouped
 
     def how(self) -> list[forms.BoundField]:
-        """Return no further fields."""
+        """Return no additional fields."""
         return []
 
     @property
@@ -127,7 +127,7 @@ class SurveyForm(forms.Form):
 
 
 def _help_of(proposal: ProposedRole) -> str:
-    """Return the heading if the label differs, the reason for leaving out, and examples."""
+    """Return the heading if it differs from the label, the reason to leave out, and examples."""
     column = proposal.column
     parts = [] if column.header == column.text else [column.header[:LONGEST_EXAMPLE]]
     if proposal.reason:
@@ -138,7 +138,7 @@ def _help_of(proposal: ProposedRole) -> str:
 
 
 class SurveyImportForm(ImportColumnsForm):
-    """Questions about the survey's name and its columns."""
+    """The import form with the survey's name and its columns."""
 
     title = lazy("Survey")
     heading = lazy("Survey and columns")
@@ -151,17 +151,17 @@ class SurveyImportForm(ImportColumnsForm):
 
     @cached_property
     def look(self) -> SurveyLook:
-        """What the first rows show."""
+        """The findings from the first rows."""
         return look_at_source(self.source)
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns to show: those that may identify people are hidden."""
+        """Names of the columns to show; columns that may identify people are hidden."""
         private = frozenset(self.look.private)
         return [name for name in self.preview.columns if name not in private]
 
     def note(self) -> str:
-        """Say what was recognized and what stays out."""
+        """Describe what was recognized and what is left out."""
         sentences = [_("Recognized as an export from %s.") % self.look.tool] * bool(self.look.tool)
         if number := len(self.look.private):
             text = ngettext(
@@ -182,7 +182,7 @@ class SurveyImportForm(ImportColumnsForm):
         return SurveyForm(data, proposals=self.look.proposals, initial=initial)
 
     def options(self, form: Any) -> dict[str, Any]:
-        """Return name, roles, and how the table was read."""
+        """Return the name, the roles, and the table's reading options."""
         chosen = {name: form.cleaned_data[name] for name in ("survey", "unfinished")}
         return {**chosen, "mapping": form.roles, **self.seen}
 
@@ -208,13 +208,13 @@ class SurveyFormat(Format):
         return [PageLink(lazy("Survey"), page)]
 
 
-# Columns of other formats with several texts a row.
+# Columns of other formats that have several texts per row.
 _ELSEWHERE = {"topic", "argument", "keypoint", "object1", "rater", "filename", "comparison"}
 _FEWEST_QUESTIONS, _WORDS_OF_A_QUESTION = 2, 4
 
 
 def fits_survey(look: Look) -> str:
-    """Return why the file fits: several columns are open questions, named by their wording."""
+    """Return why a file fits (several columns are worded open questions); "" if it does not."""
     if not look.columns or look.bare & _ELSEWHERE or look.has_points:
         return ""
     shown = look_at(look.columns, look.titles, look.rows)
@@ -244,7 +244,7 @@ def _sample() -> bytes:
 
 
 def register_survey_imports() -> None:
-    """Register the survey format with the imports."""
+    """Register the survey import format."""
     respondents = ngettext_lazy("%(shown)s respondent", "%(shown)s respondents", "number")
     register_counted(ObjectCount(RESPONDENTS, lazy("Respondents"), respondents))
     register_options(

@@ -1,4 +1,4 @@
-"""Comparison of a survey export with a study: one dataset of comments a question."""
+"""Comparison of a survey export with a study: one comment dataset per question."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,17 +16,17 @@ from .files import RESPONDENTS, SurveyEntry, SurveyPlan
 
 
 class QuestionReconciliation(CommentReconciliation):
-    """Comparison of the answers to one question, whose column remarks name."""
+    """Comparison of the answers to one question; flags name the question's column."""
 
     column = ""
 
     def mention(self, entry: ImportEntry, column: str, reason: str) -> None:
-        """Flag an answer that is kept."""
+        """Flag an answer that is still imported."""
         super().mention(entry, self.column, reason)
 
 
 class SurveyReconciliation(Reconciliation):
-    """Comparison of one file; each question's comments are compared like those of any file."""
+    """Comparison of one file; each question's comments are compared as in any other import."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -53,7 +53,7 @@ class SurveyReconciliation(Reconciliation):
                 self._part(question).compare(comments)
 
     def finish(self) -> None:
-        """Finish every dataset, and link new ones to the survey."""
+        """Finish every dataset and link new datasets to the survey."""
         for part in self._parts.values():
             part.finish()
         if self._survey is None or self._plan is None:
@@ -111,7 +111,7 @@ class SurveyReconciliation(Reconciliation):
         return self._parts[question.header]
 
     def _dataset(self, plan: SurveyPlan, question: SurveyColumn) -> str:
-        """Return the name of a question's dataset: its text, and the survey if that is taken."""
+        """Return the name of a question's dataset: its text, plus the survey's name if taken."""
         if stored := self._stored.get(question.header):
             return stored.dataset.name
         if question.header not in self._names:

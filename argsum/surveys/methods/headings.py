@@ -1,10 +1,10 @@
-"""Headings of survey exports: the program that wrote them, and the question behind a column.
+"""Headings of survey exports: the survey program, and the question behind each column.
 
-Qualtrics writes three rows: a code (``Q2``, ``Q2_4``, ``Q2_4_TEXT``), the question with its part
-after a hyphen, and an import id as JSON. SurveyMonkey writes two: the question above the first of
-its columns, and below it the option, or *Response* or *Open-Ended Response*. LimeSurvey writes
-one: a code (``Q2[SQ001]``, ``Q2[other]``, ``Q2[comment]``), the question, or both with a full stop
-between them; parts are in square brackets. `cqa_site.tabular.layout` finds these rows.
+Qualtrics writes three rows: a code (``Q2``, ``Q2_4``, ``Q2_4_TEXT``), the question followed by a
+hyphen and its part, and an import id as JSON. SurveyMonkey writes two: the question above its
+first column, and below it the option, *Response* or *Open-Ended Response*. LimeSurvey writes
+one: a code (``Q2[SQ001]``, ``Q2[other]``, ``Q2[comment]``), the question, or both separated by a
+full stop; parts are in square brackets. `cqa_site.tabular.layout` finds these rows.
 """
 
 import re
@@ -17,7 +17,7 @@ from cqa_site.tabular.layout import bare, named_question
 
 
 class SurveyTool(StrEnum):
-    """The program that wrote a table; empty for any other."""
+    """The program that wrote a table; empty for other tables."""
 
     QUALTRICS = "Qualtrics"
     SURVEYMONKEY = "SurveyMonkey"
@@ -25,7 +25,7 @@ class SurveyTool(StrEnum):
     OTHER = ""
 
 
-# Names of columns; two of them show the program.
+# Column names of each program; two of them are enough to identify it.
 _SIGNS = {
     SurveyTool.QUALTRICS: "responseid recordeddate distributionchannel durationinseconds",
     SurveyTool.SURVEYMONKEY: "respondentid collectorid",
@@ -47,10 +47,10 @@ class SurveyColumn:
     header
         Heading of the column in the table.
     question, part
-        The question, and which option, row or text field of it the column holds; the part is
-        empty where the column is the whole question.
+        The question, and the option, row or text field that the column contains; the part is
+        empty if the column contains the whole question.
     is_open
-        Whether the heading itself says that the column holds free text.
+        Whether the heading itself shows that the column contains free text.
     """
 
     header: str
@@ -65,13 +65,13 @@ class SurveyColumn:
 
     @property
     def names(self) -> frozenset[str]:
-        """All names of the column, in lower case without spaces and punctuation."""
+        """All names of the column, in lower case and without spaces or punctuation."""
         code = named_question(self.header)[0]
         return frozenset(map(bare, (self.header, self.question, code))) - {""}
 
 
 def tool_of(columns: Iterable[SurveyColumn]) -> SurveyTool:
-    """Return the program whose columns these are."""
+    """Return the program that wrote these columns."""
     names = frozenset[str]().union(*(column.names for column in columns))
     for tool, signs in _SIGNS.items():
         if len(names.intersection(signs.split())) >= _LEAST_SIGNS:
@@ -111,7 +111,7 @@ def _below_questions(headers: Sequence[str], titles: Mapping[str, str]) -> Itera
 
 
 def _by_code(columns: Sequence[SurveyColumn]) -> list[SurveyColumn]:
-    """Split titles at the hyphen up to which all columns of a code are titled alike."""
+    """Split titles at the hyphen where the columns with the same code start to differ."""
     families: dict[str, list[list[str]]] = defaultdict(list)
     for column in columns:
         families[_family(column.header)].append(column.question.split(_HYPHEN))
@@ -133,7 +133,7 @@ def _family(code: str) -> str:
 
 
 def _shared(titles: Sequence[Sequence[str]]) -> int:
-    """Return how many pieces all titles begin with."""
+    """Return the number of initial pieces that all titles share."""
     number = 0
     for pieces in zip(*titles, strict=False):
         if len(set(pieces)) > 1:

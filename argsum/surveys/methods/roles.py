@@ -1,4 +1,4 @@
-"""What the columns of a survey are used for: proposed from headings and values, and checked."""
+"""Uses of survey columns, proposed from headings and values, and their checks."""
 
 import re
 from collections import Counter
@@ -15,7 +15,7 @@ from .headings import SurveyColumn, SurveyTool
 
 
 class ColumnRole(StrEnum):
-    """Use of a column."""
+    """How a column is used."""
 
     OPEN = "open"
     CLOSED = "closed"
@@ -37,19 +37,19 @@ class Reason(StrEnum):
     DIFFERENT = "different"
 
 
-# What somebody must be told that it is left out.
+# Reasons that users must be told about.
 PRIVATE = (Reason.PERSONAL, Reason.TIME)
 MOST_QUESTIONS = 50
 _FREE_WORDS = 3.0
 _LONGEST_FIELD = 6
-# Words of a name with an address or a telephone number, on average.
+# Average number of words of a name with an address or a telephone number.
 _MOST_DETAILS = 8
-# From so many answers on, all different short ones may identify people.
+# From this number of answers on, short answers that are all different may identify people.
 _FEWEST = 5
 _MOST_OPTIONS, _LONGEST_OPTION = 40, 12
-# Different answers of a closed question whose answers are worded at length.
+# Maximum number of different answers of a closed question with long answers.
 _MOST_ANSWERS = 20
-# How several answers in one cell are parted: Qualtrics puts no space after the comma.
+# Separators of several answers in one cell; Qualtrics puts no space after the comma.
 SEPARATORS = (r"\s*;\s*", r"\s*\|\s*", r",(?!\s)", r",\s+")
 ANY_SEPARATOR = r"\s*[;|,]\s*"
 NOT_CHOSEN = frozenset(
@@ -58,7 +58,7 @@ NOT_CHOSEN = frozenset(
 _CHOSEN = frozenset(
     "y yes ja oui sí si sim 1 x true checked selected quoted".split()  # noqa: SIM905
 )
-# Qualtrics: words, and the numbers that stand for them.
+# Qualtrics uses words and the numbers that stand for them.
 _PREVIEWS = frozenset("surveypreview surveytest preview 1 2 9 17".split())  # noqa: SIM905
 _RESPONDENTS = tuple(
     "responseid respondentid id participantid antwortid lfdn caseid case sessionid uuid".split()  # noqa: SIM905
@@ -95,14 +95,14 @@ _ASKS_PERSON = re.compile(
     r"telefon\w*|ihr name|vor- und nachname|wie heißen|votre nom|su nombre)\b",
     re.IGNORECASE,
 )
-# Words of a heading of any length that asks for personal details.
+# Phrases that ask for personal details in a heading of any length.
 _ASKS_DETAILS = re.compile(
     r"\b(?:your|first|last|full) name\b|\bcontact details|\be-?mail address|\bphone number|"
     r"\b(?:ihr|dein)e?n? (?:namen?|e-?mail\S*|telefonnummer|kontaktdaten)\b|\bdate of birth|"
     r"\bvotre (?:nom|adresse|num[ée]ro)\b|\bcoordonn[ée]es\b",
     re.IGNORECASE,
 )
-# A text field beside options.
+# A text field that accompanies options.
 _FREE_PART = re.compile(r"^$|\bother\b|\btext$|specify|sonstige|autre|otro|altro", re.IGNORECASE)
 _IDENTIFIES = re.compile(
     r"[^@\s]+@[^@\s]+\.\w+|\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}", re.I
@@ -111,7 +111,7 @@ _IDENTIFIES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ProposedRole:
-    """A column with the proposed use, the reason for leaving it out, and some of its values."""
+    """A column with its proposed use, the reason for leaving it out, and sample values."""
 
     column: SurveyColumn
     role: ColumnRole
@@ -124,9 +124,9 @@ def proposed_roles(
 ) -> list[ProposedRole]:
     """Return the likely use of each column.
 
-    Open questions have answers of several words that rarely repeat. Closed ones repeat. Personal
-    data, times and what the program counts are left out, as are short answers that are all
-    different, because they may identify people.
+    Answers to open questions have several words and rarely repeat; those to closed questions
+    repeat. Personal data, times and the program's own counts are left out, and so are short
+    answers that are all different, because they may identify people.
     """
     result = []
     for column in columns:
@@ -137,7 +137,7 @@ def proposed_roles(
 
 
 def role_problem(roles: Mapping[str, str], headers: Sequence[str]) -> str:
-    """Return what is wrong with chosen roles, as a sentence; "" if nothing is.
+    """Return the problem with the chosen roles as a sentence; "" if there is no problem.
 
     Examples
     --------
@@ -192,12 +192,12 @@ def pieces_of(text: str, pattern: str) -> list[str]:
 
 
 def is_chosen(text: str) -> bool:
-    """Whether the cell of an option says that it was chosen."""
+    """Whether the cell of an option shows that the option was chosen."""
     return bool(text) and "".join(text.lower().split()) not in NOT_CHOSEN
 
 
 def is_preview(tool: str, row: TableRow) -> bool:
-    """Whether Qualtrics says that somebody only tried the survey."""
+    """Whether Qualtrics marks the row as a preview of the survey."""
     if tool != SurveyTool.QUALTRICS:
         return False
     is_tried = bare(_named(row, "distributionchannel")) == "preview"
@@ -205,7 +205,7 @@ def is_preview(tool: str, row: TableRow) -> bool:
 
 
 def is_unfinished(tool: str, row: TableRow) -> bool:
-    """Whether the program says that the respondent did not reach the end."""
+    """Whether the program marks the respondent as not having reached the end."""
     if tool == SurveyTool.QUALTRICS:
         finished = _named(row, "finished")
         return finished is not None and not is_chosen(finished)
@@ -220,7 +220,7 @@ def _plain(header: str) -> str:
 
 
 def _named(row: TableRow, name: str) -> str | None:
-    """Return the value of a column by its plain name; None if there is none."""
+    """Return the value of a column by its plain name; None if there is no such column."""
     for header, value in row.values.items():
         if _plain(header) == name:
             return "" if is_missing(value) else as_words(value).strip()
@@ -266,8 +266,8 @@ def _left_out_by_name(column: SurveyColumn) -> Reason:
 
 
 def _asks_person(column: SurveyColumn, texts: Sequence[str]) -> bool:
-    """Whether a form field asks who somebody is, or the answers say it."""
-    # Answers that repeat rate something, such as the e-mail support.
+    """Whether a form field asks for personal details, or its answers contain them."""
+    # Repeated answers rate something, such as the e-mail support.
     differ = 2 * len(set(texts)) >= len(texts)
     is_field = len(column.text.split()) <= _LONGEST_FIELD
     is_short = sum(map(_words, texts)) <= _MOST_DETAILS * len(texts)
@@ -281,7 +281,7 @@ def _asks_person(column: SurveyColumn, texts: Sequence[str]) -> bool:
 
 
 def _is_option(part: str, texts: Sequence[str]) -> bool:
-    """Whether the values of a column only say that its part was chosen, or was not."""
+    """Whether the values of a column only show whether its part was chosen."""
     plain = {"".join(text.lower().split()) for text in texts}
     name = "".join(part.lower().split())
     return plain <= NOT_CHOSEN | _CHOSEN | {name} and not plain <= NOT_CHOSEN
@@ -295,7 +295,7 @@ def _words(text: str) -> float:
 def _with_unchosen(
     proposals: Sequence[ProposedRole], rows: Sequence[TableRow]
 ) -> list[ProposedRole]:
-    """Make columns options, too, that nobody chose beside others of the same question."""
+    """Also propose options that nobody chose, if other columns of their question are options."""
     chosen = {row.column.question for row in proposals if row.role == ColumnRole.OPTION}
     result = []
     for row in proposals:
@@ -309,7 +309,7 @@ def _with_unchosen(
 def _with_respondent(
     proposals: list[ProposedRole], rows: Sequence[TableRow]
 ) -> list[ProposedRole]:
-    """Make the first column whose name and values identify respondents their key."""
+    """Make the first column that identifies respondents by name and values their key."""
     by_name = {
         name: at for at, row in reversed([*enumerate(proposals)]) for name in row.column.names
     }
@@ -318,7 +318,7 @@ def _with_respondent(
             continue
         column = proposals[at].column
         texts = texts_of(rows, column.header)
-        # Single rows without an id, or with one that came before, are rejected by name.
+        # The import rejects single rows with a missing or repeated id.
         is_private = proposals[at].reason in PRIVATE
         if texts and 2 * len(set(texts)) > len(rows) and not is_private:
             proposals[at] = ProposedRole(

@@ -1,4 +1,4 @@
-"""Clusters of arguments: merge, refine, summarize, and assign key points."""
+"""Clusters of arguments: merging, refinement, summaries, and key point assignment."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ UNCLUSTERED = -1
 MIN_SIZE = 3
 # The published grid: .05 to .95 in steps of .025.
 THRESHOLDS = tuple(round(0.05 + 0.025 * step, 3) for step in range(37))
-# Takes 3.2 GB while it works.
+# Uses 3.2 GB while it runs.
 MOST_ARGUMENTS = 20_000
 
 
@@ -29,47 +29,47 @@ def merge_clusters(
 ) -> dict[float, list[int]]:
     """Return cluster ids at every threshold, from one average linkage on 1 − match score.
 
-    Two clusters are merged while the mean score between them is above the threshold m, that is
-    while their distance is below 1 − m.
+    Two clusters are merged if the mean score between them is above the threshold m, that is, if
+    their distance is below 1 − m.
 
     Parameters
     ----------
     match : float array, shape (n, n)
-        Scores of arguments with arguments; the diagonal is not read. A scorer that reads the
-        order of two texts gives two scores for a pair: their mean counts.
+        Scores of arguments with arguments; the diagonal is ignored. If a scorer depends on the
+        order of two texts, the mean of the pair's two scores is used.
     thresholds
         m, in any order.
     min_size
-        Members of a smaller cluster are unclustered.
+        Members of smaller clusters become unclustered.
 
     Returns
     -------
     dict
-        threshold → n ids, numbered from 0 by first appearance; -1 is unclustered.
+        Threshold → n ids, numbered from 0 by first appearance; -1 is unclustered.
 
     Raises
     ------
     ValueError
         If the matrix is not square or contains a value that is not finite.
     TooManyArguments
-        Above `MOST_ARGUMENTS`.
+        If there are more than `MOST_ARGUMENTS` arguments.
 
     Notes
     -----
-    Beside the matrix itself this takes 8 n² bytes while it works: 800 MB for 10,000 arguments.
+    In addition to the matrix, this temporarily uses 8 n² bytes: 800 MB for 10,000 arguments.
     """
     n = len(match)
     if match.shape != (n, n):
-        raise ValueError(f"Scores of arguments with arguments, not of shape {match.shape}")
+        raise ValueError(f"Match scores must be a square matrix, not of shape {match.shape}")
     if n > MOST_ARGUMENTS:
         raise TooManyArguments(f"{n:,} arguments in one cell; at most {MOST_ARGUMENTS:,}")
     if n < 2:
         return {m: numbered([0] * n, min_size=min_size) for m in thresholds}
     from scipy.cluster.hierarchy import fcluster, linkage
 
-    # Raises ValueError where a score is not finite.
+    # Raises ValueError if a score is not finite.
     merges = linkage(distances(match), method="average")
-    # A merge at exactly 1 − m is not made, and `fcluster` would make it.
+    # A merge at exactly 1 − m must not be made, but `fcluster` would make it.
     return {
         m: numbered(
             fcluster(merges, np.nextafter(1 - m, -np.inf), criterion="distance"), min_size=min_size
@@ -79,9 +79,9 @@ def merge_clusters(
 
 
 def distances(match: Floats) -> FloatArray:
-    """Return 1 − score of every pair, shape (n (n − 1) / 2,), in scipy format; at least 0.
+    """Return 1 − score of every pair, shape (n (n − 1) / 2,), in scipy's format; at least 0.
 
-    Row by row, so that nothing of the size of the matrix is made beside the result.
+    It works row by row, so the result is the only large array that it creates.
     """
     n = len(match)
     dissimilarities = np.empty(n * (n - 1) // 2)
@@ -99,7 +99,7 @@ def distances(match: Floats) -> FloatArray:
 def numbered(labels: Iterable[int] | IntArray, *, min_size: int = 1) -> list[int]:
     """Number clusters of at least `min_size` from 0 by first appearance.
 
-    Negative labels are unclustered and stay -1.
+    Negative labels mean unclustered and become -1.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def numbered(labels: Iterable[int] | IntArray, *, min_size: int = 1) -> list[int
 
 
 def is_summarizable(ids: Sequence[int]) -> bool:
-    """Whether a cell has more than one cluster, and more than half of it is clustered."""
+    """Whether a cell has several clusters that contain more than half of its arguments."""
     held = [cluster for cluster in ids if cluster != UNCLUSTERED]
     return len(set(held)) > 1 and 2 * len(held) > len(ids)
 
@@ -132,11 +132,11 @@ def members(ids: Sequence[int]) -> dict[int, list[int]]:
     return dict(sorted(clusters.items()))
 
 
-# Clusters revisited: each argument moves to the cluster that it matches best on average.
+# Cluster refinement: each argument moves to the cluster that it matches best on average.
 #
-# Average linkage never takes a merge back, so an argument can end in a cluster whose later members
-# say something else. A few rounds of moving mend that. Not part of the paper: found here to help,
-# see docs/papers/argsum.md.
+# Average linkage never undoes a merge, so an argument can end in a cluster whose later members
+# say something else. A few rounds of moves correct that. This is not part of the paper, but it
+# improved our results; see docs/papers/argsum.md.
 
 ROUNDS = 5
 
@@ -149,7 +149,7 @@ def refine_clusters(
     min_size: int = MIN_SIZE,
     takes_all: bool = False,
 ) -> list[int]:
-    """Move arguments between clusters until none moves.
+    """Move arguments between clusters until no argument moves.
 
     Parameters
     ----------
@@ -160,14 +160,15 @@ def refine_clusters(
     rounds
         Maximum number of rounds; all arguments of a round move at once.
     min_size
-        Members of a cluster that became smaller are unclustered.
+        Members of clusters that become smaller are unclustered.
     takes_all
         Whether unclustered arguments join the cluster that they match best.
 
     Returns
     -------
     list
-        n ids, numbered from 0 by first appearance; as given with fewer than two clusters.
+        The n ids, numbered from 0 by first appearance; unchanged if there are fewer than two
+        clusters.
 
     Examples
     --------
@@ -192,7 +193,7 @@ def refine_clusters(
 def _mean_scores(scores: Scores, ids: IntArray, names: Sequence[int]) -> Scores:
     """Return each argument's mean score with the other members of clusters, shape (n, clusters).
 
-    A cluster of which an argument is the only member draws it no more than the worst score.
+    A cluster whose only member is the argument itself gets the lowest possible score.
     """
     members = np.stack([ids == name for name in names], axis=1).astype(np.float32)
     others = members.sum(axis=0) - members
@@ -201,13 +202,13 @@ def _mean_scores(scores: Scores, ids: IntArray, names: Sequence[int]) -> Scores:
     return means
 
 
-# Arguments compared by what they match: the likeness of two rows of a matrix of match scores.
+# Match profiles: arguments compared by the rows of their match scores.
 #
-# Two arguments that make the same point score alike against all the others of their cell, also
-# where their own score is low because they say it in other words. Not part of the paper: found
-# here to help clustering, see docs/papers/argsum.md.
+# Two arguments that make the same point have similar scores with all other arguments of their
+# cell, even if their own pair score is low because they use different words. This is not part of
+# the paper, but it improved our clusters; see docs/papers/argsum.md.
 
-# A row of length below this is the same score everywhere, but for what rounding left.
+# A row with a norm below this value is constant except for rounding errors.
 FLAT = 1e-6
 
 
@@ -219,17 +220,17 @@ def profile_scores(match: FloatArray | Scores, *, weight: float = 1.0) -> Scores
     match : float array, shape (n, n)
         Symmetric scores of arguments with arguments.
     weight
-        1 takes the correlations only, 0 returns the scores.
+        1 uses only the correlations; 0 returns the scores.
 
     Returns
     -------
     float32 array, shape (n, n)
-        ``weight * correlation + (1 - weight) * match``; symmetric. A row without variance
-        correlates with nothing (0).
+        ``weight * correlation + (1 - weight) * match``; symmetric. The correlations of a row
+        without variance are 0.
 
     Notes
     -----
-    Beside the scores and the result this takes 4 n² bytes.
+    In addition to the scores and the result, this uses 4 n² bytes.
 
     Examples
     --------
@@ -238,7 +239,7 @@ def profile_scores(match: FloatArray | Scores, *, weight: float = 1.0) -> Scores
     [[1.0, 0.29, -0.8], [0.29, 1.0, -0.8], [-0.8, -0.8, 1.0]]
     """
     if not 0 <= weight <= 1:
-        raise ValueError(f"A weight lies between 0 and 1, not {weight}.")
+        raise ValueError(f"The weight must be between 0 and 1, not {weight}.")
     unit = np.array(match, dtype=np.float32)
     unit -= unit.mean(axis=1, keepdims=True, dtype=np.float64)
     lengths = np.linalg.norm(unit, axis=1, keepdims=True)
@@ -255,40 +256,40 @@ def profile_scores(match: FloatArray | Scores, *, weight: float = 1.0) -> Scores
     return mixed
 
 
-# Key points taken from the arguments themselves, where no model writes them.
+# Key points taken from the arguments themselves if no model writes them.
 
 _ROWS_AT_ONCE = 512
 
 
 def central_argument(match: Floats, members: Sequence[int]) -> int:
-    """Return the member that the others match best on average; ties go to the earlier one.
+    """Return the member that the others match best on average; ties go to the earlier member.
 
     Parameters
     ----------
     match : float array, shape (n, n)
-        Scores of arguments with arguments; column j is argument j in the place of a key point.
+        Scores of arguments with arguments; column j treats argument j as a key point.
     members
         Positions of the arguments of one cluster.
 
     Raises
     ------
     ValueError
-        Without members.
+        If there are no members.
     """
     if not len(members):
-        raise ValueError("A cluster without arguments has no central one.")
+        raise ValueError("A cluster without arguments has no central argument.")
     places = np.asarray(members, dtype=np.int64)
     sums = -match[places, places].astype(np.float64)
-    # Some rows at once: a cluster may be as large as the cell, and its scores a copy of all.
+    # In blocks of rows, because a cluster may be as large as the cell and would copy all scores.
     for start in range(0, len(places), _ROWS_AT_ONCE):
         rows = places[start : start + _ROWS_AT_ONCE]
         sums += match[np.ix_(rows, places)].sum(axis=0, dtype=np.float64)
-    # Rounded, so that the order of a sum does not decide.
+    # Rounded, so that the order of addition does not decide ties.
     return members[int(sums.round(9).argmax())]
 
 
 def by_quality(members: Sequence[int], quality: Sequence[float | None] | Floats) -> list[int]:
-    """Return members best argument first, as a generator reads them; without quality last.
+    """Return members in the order a generator reads them: best first, unknown quality last.
 
     Examples
     --------
@@ -303,7 +304,7 @@ def by_quality(members: Sequence[int], quality: Sequence[float | None] | Floats)
     return sorted(members, key=worst_last)
 
 
-# Which key point every argument belongs to in the end.
+# Assignment of each argument to a key point.
 #
 # Source: argument summarization paper, section 3.1 and appendix D.2 (threshold 0).
 
@@ -317,9 +318,9 @@ class KeyPointAssignment:
     Attributes
     ----------
     positions : length n
-        Positions of key points; -1 where no score is above the threshold.
+        Positions of key points; -1 if no score is above the threshold.
     scores : length n
-        The largest score of the argument, even if too low; 0 without key points.
+        The highest score of each argument, even if too low; 0 without key points.
     """
 
     positions: list[int]
@@ -327,7 +328,7 @@ class KeyPointAssignment:
 
 
 def assign(match: Floats, *, threshold: float = 0.0) -> KeyPointAssignment:
-    """Assign each argument to its best key point; ties go to the earlier one.
+    """Assign each argument to its best key point; ties go to the earlier key point.
 
     Parameters
     ----------
@@ -351,7 +352,7 @@ def assign(match: Floats, *, threshold: float = 0.0) -> KeyPointAssignment:
 
 
 def prevalence(positions: Sequence[int], k: int) -> list[int]:
-    """Count the arguments of each of k key points; unassigned ones are not counted.
+    """Count the arguments of each of k key points, ignoring unassigned arguments.
 
     Examples
     --------

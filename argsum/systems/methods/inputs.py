@@ -10,14 +10,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-# Parameters of systems: how their values are typed, and what a grid of them comes to.
+# Parameters of systems: the format of their values and the size of a grid.
 #
-# A grid maps each parameter to its values; every combination is one setting, spelled in one way.
+# A grid maps each parameter to its values. Every combination is one setting, which has a unique
+# text.
 
 Value = float | int | bool
 Grid = dict[str, list[Value]]
 MOST_VALUES = 200
-# No two ways to read one number: a long text must not make the search try them all.
+# Each number matches in only one way, so that a long text cannot cause backtracking.
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
 LONGEST_PART = 100
 _RANGE = re.compile(
@@ -37,10 +38,10 @@ class Parameter:
     Attributes
     ----------
     name
-        As settings spell it.
+        As spelled in settings.
     published
-        The values in the paper; empty for parameters that the paper lacks. A grid may leave such a
-        parameter out, and settings then do not spell it.
+        The values in the paper; empty for parameters that the paper does not have. A grid may omit
+        such a parameter; settings then omit it, too.
     low, high
         Bounds, both inclusive.
     kind
@@ -48,9 +49,9 @@ class Parameter:
     usual
         The value in the system's own publication.
     title, help
-        Label and help text in forms; without a title, the name.
+        Label and help text in forms; the label defaults to the name.
     only
-        The variants for which it matters; all of them if empty.
+        The variants that use it; all variants if empty.
     """
 
     name: str
@@ -65,7 +66,7 @@ class Parameter:
 
 
 def read_values(text: str, parameter: Parameter) -> list[Value]:
-    """Read typed values: ``0.05–0.95 step 0.025``, a list, or both, without repeats.
+    """Read typed values: ``0.05–0.95 step 0.025``, a list, or both, without repeated values.
 
     Raises
     ------
@@ -94,7 +95,7 @@ def check_values(values: Sequence[object], parameter: Parameter) -> list[Value]:
 
 
 def write_values(values: Sequence[Value]) -> str:
-    """Return values in `read_values` format, as a range if at least four are evenly spaced.
+    """Return values in the `read_values` format, as a range if at least four are evenly spaced.
 
     Examples
     --------
@@ -110,7 +111,7 @@ def write_values(values: Sequence[Value]) -> str:
 
 
 def combinations(grid: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:
-    """Return every setting of a grid, last parameter fastest; one setting without parameters.
+    """Return all settings of a grid, varying the last parameter fastest; one without parameters.
 
     Examples
     --------
@@ -121,7 +122,7 @@ def combinations(grid: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:
 
 
 def count_combinations(grid: Mapping[str, Sequence[Value]]) -> int:
-    """Return the number of settings of a grid, without building them."""
+    """Return the number of settings of a grid without building them."""
     return math.prod(len(values) for values in grid.values())
 
 
@@ -165,12 +166,12 @@ def _values_of(part: str, parameter: Parameter) -> list[Value]:
 
 def _range(first: float, last: float, step: float, parameter: Parameter) -> list[Value]:
     if not all(map(math.isfinite, (first, last, step))) or step <= 0 or last < first:
-        raise GridNotValid("A range must go upwards in steps above 0.")
+        raise GridNotValid("A range must increase in steps above 0.")
     steps = (last - first) / step
     # A quotient of finite numbers may be infinite.
     count = math.floor(min(steps, 1e9) + 1e-6) + 1
     if count > MOST_VALUES:
-        raise GridNotValid(f"A range of {count:,} values; at most {MOST_VALUES} are possible.")
+        raise GridNotValid(f"The range has {count:,} values; at most {MOST_VALUES} are possible.")
     return [_checked(round(first + step * place, 9), parameter) for place in range(count)]
 
 
@@ -184,7 +185,7 @@ def _checked(value: float, parameter: Parameter) -> Value:
     return int(value)
 
 
-# What a match scorer and a quality scorer are, and the arithmetic they share.
+# Match scorers and quality scorers, and the arithmetic that they share.
 #
 # A match score says how well two texts express the same point, a quality score how good an
 # argument is; higher is better. Source: argument summarization paper, sections 3.1 and 3.3.
@@ -208,13 +209,13 @@ class MatchScorer(Protocol):
         columns : c texts
             Key points, or arguments.
         topic
-            Read only by a scorer that was trained with it: a bi-encoder finds it before each text,
-            a model that reads both texts before the first. See `with_topic`.
+            Used only by a scorer that was trained with topics. A bi-encoder reads it before each
+            text, a model that reads both texts together before the first. See `with_topic`.
 
         Returns
         -------
         float array, shape (r, c)
-            A cosine lies in -1…1 and is not clipped; a model that reads both texts gives 0–1.
+            Cosines are in -1…1 and not clipped; a model that reads both texts together gives 0–1.
         """
         ...
 
@@ -228,7 +229,7 @@ class QualityScorer(Protocol):
 
 
 def with_topic(texts: Sequence[str], topic: str) -> list[str]:
-    """Return each text preceded by its topic; unchanged without a topic.
+    """Return each text preceded by the topic; unchanged without a topic.
 
     Examples
     --------

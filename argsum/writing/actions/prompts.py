@@ -1,4 +1,4 @@
-"""Prompts for writing key points, and the arguments they contain."""
+"""Prompts for writing key points, and the arguments that they contain."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,14 +28,14 @@ FOLDER = Path(__file__).parent.parent / "prompts"
 CANDIDATES, SUMMARIES = "key_point_candidates", "key_point_summaries"
 GLOBAL, LOCAL = "key_points_of_clusters", "key_point_of_cluster"
 Variant = SystemRun.Variant
-# Which kind of prompt a variant of a system asks with.
+# The prompt kind of each system variant.
 OF_VARIANT: dict[str, str] = {
     Variant.CANDIDATES: CANDIDATES,
     Variant.SUMMARIES: SUMMARIES,
     Variant.GLOBAL: GLOBAL,
     Variant.LOCAL: LOCAL,
 }
-# Fewest and most key points for a cell.
+# Minimum and maximum number of key points per cell.
 COUNTS = {CANDIDATES: (12, 20), SUMMARIES: (4, 8)}
 _LIST = ("fewest", "most", "words")
 _SHOWN = ("topic", "stance")
@@ -74,10 +74,10 @@ def write_request(
     cell: Cell,
     groups: Mapping[int, Sequence[str]],
 ) -> CallRequest:
-    """Return one request about some groups of arguments of a cell.
+    """Return a request about some groups of arguments of a cell.
 
-    ``groups`` are cluster → its arguments; where a request is about a whole cell or a single
-    cluster, there is one group. Texts by people are quoted and stripped of hidden characters.
+    ``groups`` maps clusters to their arguments; there is only one group if a request is about a
+    whole cell or a single cluster. Texts by people are quoted and stripped of hidden characters.
     """
     neutrals = {group: [neutralise(text) for text in texts] for group, texts in groups.items()}
     parts = PromptParts(prompt.system, prompt.user, PROMPTS[prompt.kind].layout)
@@ -112,7 +112,7 @@ def fenced_arguments(texts: Sequence[Neutral]) -> str:
 
 
 def _fenced_clusters(groups: Mapping[int, Sequence[Neutral]]) -> str:
-    """Return clusters by code, so that a model that counts them itself is detected."""
+    """Return clusters by code, which reveals a model that numbers them itself."""
     plain = {group: [neutral.text for neutral in texts] for group, texts in groups.items()}
     records = [{"cluster": code_of(group), "arguments": texts} for group, texts in plain.items()]
     every = [text for texts in plain.values() for text in texts]
@@ -120,7 +120,7 @@ def _fenced_clusters(groups: Mapping[int, Sequence[Neutral]]) -> str:
 
 
 class PromptArgument(NamedTuple):
-    """An argument as a request shows it."""
+    """An argument as shown in a request."""
 
     text: str
     quality: float | None
@@ -152,7 +152,7 @@ def questions_of(run: Run, keys: Sequence[WritingCallKey]) -> list[CallRequest]:
 
 
 def _arguments(cells: Mapping[int, Cell]) -> dict[int, dict[int, tuple[PromptArgument, str]]]:
-    """Map cell and argument key to the shown argument, and its reason for exclusion."""
+    """Map cell and argument key to the argument as shown, and its reason for exclusion."""
     arguments: dict[int, dict[int, tuple[PromptArgument, str]]] = {pk: {} for pk in cells}
     rows = CellArgument.objects.filter(cell__in=cells).order_by("cell", "position")
     for cell, pk, text, quality, left_out in rows.values_list(
@@ -171,7 +171,7 @@ def _cluster_arguments(
 
 
 def _whole(key: WritingCallKey, own: Own, prompt: str) -> dict[int, list[PromptArgument]]:
-    """Return all arguments as group 0; split into groups to try out a prompt about clusters."""
+    """Return all arguments as group 0, or split into groups to preview a prompt about clusters."""
     arguments = [
         argument for argument, left_out in own.values() if key.is_unfiltered or not left_out
     ]

@@ -33,10 +33,10 @@ from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyRea
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from .prompts import COUNTS, GLOBAL, LOCAL, OF_VARIANT, questions_of
 
-# Key points written by a language model: for a cell, for all clusters of a set, or for one.
+# Key points written by a language model for a cell, for all clusters of a set, or for one cluster.
 #
-# A run of this kind writes for one run of a system. Which clusters a request is about stands in
-# the request's own row, so a reply is read without looking at anything that could have changed.
+# Each writing run serves one run of a system. A request's row stores the clusters that the request
+# is about, so reading a reply does not depend on anything that could have changed.
 
 KIND = "writing"
 ARGUMENTS, WORDS = 500, 15
@@ -58,15 +58,15 @@ def target_of(
     Parameters
     ----------
     system_run
-        The run of a system that waits.
+        The system run that waits for key points.
     settings
         Settings whose clusters need key points; empty means all.
     fewest, most
-        Key points for a cell; by default as published.
+        Minimum and maximum number of key points per cell; by default as published.
     words
-        Most words of a key point.
+        Maximum number of words of a key point.
     most_arguments
-        Of a cell or a cluster that a request shows, the best first.
+        Maximum number of arguments of a cell or cluster in a request, best first.
     """
     usual = COUNTS.get(OF_VARIANT.get(system_run.variant, ""), (1, 1))
     return {
@@ -97,7 +97,7 @@ class WritingKind:
         name_writer(system_run, f"{run.spec['model'][:60]}{version}")
 
     def subjects(self, run: Run) -> list[Subject]:
-        """Return cells, sets or clusters without any usable text yet."""
+        """Return the cells, sets or clusters that have no usable text yet."""
         system_run = system_run_of(run)
         if system_run.variant in WRITES_CELLS:
             written = {pk for pk, (texts, _why) in written_cells(system_run).items() if texts}
@@ -118,13 +118,13 @@ class WritingKind:
         return questions_of(run, [WritingCallKey.of(subject.ids) for subject in subjects])
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
-        """Read a reply into `ReplyContent`: clusters by name, never by order."""
+        """Read a reply into `ReplyContent`, matching clusters by name, never by order."""
         key = WritingCallKey.of(call.subject_ids)
         try:
             written = _read(run, key, reply)
         except ReplyNotUsable as problem:
             return ReplyReading.unscored(problem.reason)
-        # Asked again; if that does not help, the clusters that have a key point keep it.
+        # The request is repeated; if that fails, clusters that have a key point keep it.
         reason = UnscoredReason.MISSING_ITEM.value if written.missing else ""
         return ReplyReading(value=written, reason=reason)
 
@@ -144,7 +144,7 @@ class WritingKind:
                 enqueue_run(system_run)
 
     def values(self, run: Run) -> dict[str, int]:
-        """Return the number of replies by number of key points."""
+        """Return how many replies have each number of key points."""
         counts: dict[int, int] = {}
         for texts in run.written_parts.values_list("texts", flat=True):
             counts[len(texts)] = counts.get(len(texts), 0) + 1
@@ -156,7 +156,7 @@ class WritingKind:
         return ["\n".join(map(str, texts.values())) for texts in rows if texts]
 
     def check(self, run: Run) -> list[str]:
-        """Check that every ended call has one part, under its own fence and matching its reply."""
+        """Check that every ended call has one part that has its fence and matches its reply."""
 
         def is_as_said(part: WrittenPart, call: Call) -> bool:
             reading = self.read(run, call, call.reply) if call.reply else None
@@ -172,7 +172,7 @@ def system_run_of(run: Run) -> SystemRun:
 
 
 def refuse_unfit(system_run: SystemRun, run: Run) -> None:
-    """Raise `RunRefused` if nothing can be written for a system run now."""
+    """Raise `RunRefused` if nothing can currently be written for a system run."""
     if system_run.state != State.WRITING:
         raise RunRefused(_("This run is not waiting for a language model."))
     if run.prompt.kind != OF_VARIANT[system_run.variant]:
@@ -199,7 +199,7 @@ def writable(study: Study) -> Any:
 def _clusters_to_write(
     system_run: SystemRun, target: dict[str, Any]
 ) -> list[WritingCallKey | None]:
-    """Return the requests for waiting sets; clusters that have a key point are not repeated."""
+    """Return the requests for waiting sets, without clusters that already have a key point."""
     rows = system_run.sets.filter(state=SummarySet.State.WAITING).order_by("cell__position", "pk")
     if target["settings"]:
         rows = rows.filter(setting__in=target["settings"])
@@ -252,7 +252,7 @@ def _part(run: Run, outcome: EndedCall) -> WrittenPart:
 
 
 SHOWN_ARGUMENTS, SHOWN_WORDS = 30, 15
-# Number of parts that an unclustered cell is split into.
+# Number of parts into which an unclustered cell is split.
 HEAPS = (0, 1, 2)
 
 
@@ -263,7 +263,7 @@ def _cells(study: Study) -> QuerySet[Cell]:
 
 
 def _draft(study: Study, version: PromptVersion, cell: Model) -> tuple[Run, list[Model]]:
-    """Return an unsaved run for a few arguments; it needs no system run."""
+    """Return an unsaved run for a few arguments, without a system run."""
     fewest, most = COUNTS.get(version.kind, (1, 1))
     target = {
         "system_run": "",

@@ -176,8 +176,8 @@ def test_values_as_they_are_typed():
         ("much", SHARE, "not a number or a range"),
         ("1.5", SHARE, "between 0 and 1"),
         ("nan", SHARE, "between 0 and 1"),
-        ("0.5-0.1 step 0.1", SHARE, "upwards"),
-        ("0-1 step 0", SHARE, "upwards"),
+        ("0.5-0.1 step 0.1", SHARE, "increase"),
+        ("0-1 step 0", SHARE, "increase"),
         ("0-1 step 0.0001", SHARE, "10,001 values"),
         (
             ", ".join(str(number / 1000) for number in range(inputs.MOST_VALUES + 1)),
