@@ -1,26 +1,26 @@
-"""Language models as judges: what a run costs in time, CPU and memory, and what gets lost.
+"""Language models as judges: time, CPU and memory of a run, and the losses.
 
     python -m benchmarks.judging [--scenario clean capped faults killed scale resume]
         [--runner bare engine-sqlite engine-postgresql inspect promptfoo]
         [--peers FOLDER] [--defaults] [--repeat 3] [--calls N] [--jsonl FILE]
 
-Offline, against `benchmarks.judging_stub`. Scenarios:
+Runs offline, against `benchmarks.judging_stub`. Scenarios:
 
 - ``clean``: 2,000 calls of 200 ms, 64 in flight
-- ``capped``: 600 calls; the server refuses what comes above 16 in flight (429, Retry-After 1)
-- ``faults``: 600 calls, 32 in flight; a tenth is refused, a twentieth is cut in the middle
-- ``killed``: 600 calls, 32 in flight; SIGKILL when half is answered, then the runner's way to
-  go on
+- ``capped``: 600 calls; the server refuses more than 16 in flight (429, Retry-After 1)
+- ``faults``: 600 calls, 32 in flight; a tenth is refused, a twentieth is cut off in the middle
+- ``killed``: 600 calls, 32 in flight; SIGKILL once half is answered, then the runner's own way of
+  resuming
 - ``scale``: ``clean`` with 50,000 calls (the engine only)
 - ``resume``: SIGKILL in the middle of a run whose ledger has 200,000 rows (the engine only)
 
-The stub and this script have the first core, the runner the last one; PostgreSQL and Redis,
-which the machine already runs, are where the system puts them. The engine's row counts its
-web server, its worker with the sweeper, the form that starts the run and a look at the
-progress every two seconds, with both processes running before; CPU of PostgreSQL and Redis
-stands apart. The other runners start up with each evaluation, and that counts. What a worker
-had in flight when it was killed is at most the column "most in flight". See
-`benchmarks.judging_peers` for how the others are installed and set.
+The stub and this script use the first core, the runner the last one; PostgreSQL and Redis, which
+already run on the machine, are placed by the system. The engine's row includes its web server, its
+worker with the sweeper, the form that starts the run, and a request for the progress every two
+seconds; both processes are already running. CPU of PostgreSQL and Redis is reported separately.
+The other runners start up with each evaluation, and this time is included. The column "most in
+flight" is an upper limit for the calls that a worker had in flight when it was killed. See
+`benchmarks.judging_peers` for the installation and settings of the other runners.
 """
 
 import argparse
@@ -40,7 +40,7 @@ ENGINES = ("engine-sqlite", "engine-postgresql")
 
 
 def measure(name: str, kind: str, options: argparse.Namespace, *, best: bool) -> Row | None:
-    """The median of some runs; None where a runner does not take part."""
+    """Return the median of several runs, or None if a runner does not take part."""
     scenario = SCENARIOS[name]
     if options.calls:
         scenario = replace(scenario, calls=options.calls)
@@ -61,7 +61,7 @@ def measure(name: str, kind: str, options: argparse.Namespace, *, best: bool) ->
 
 
 def main() -> None:
-    """Run every combination that was asked for."""
+    """Run all selected combinations."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     everybody = [*PEERS, *ENGINES]
     parser.add_argument("--scenario", nargs="*", choices=SCENARIOS, default=list(SCENARIOS))
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=9600)
     parser.add_argument("--jsonl", type=Path, help="append every single run to this file")
     options = parser.parse_args()
-    # What was started is ended, also when somebody ends this.
+    # Also end started processes if this script is terminated.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))
     options.peers = options.peers.resolve()
     print(f"Stub on core {STUB_CORE}, runner on core {RUNNER_CORE}, median of {options.repeat}.")

@@ -1,9 +1,9 @@
-"""The bare asynchronous `openai` client: no storage, no resume, the SDK's own new tries.
+"""The bare asynchronous `openai` client: no storage, no resuming, only the SDK's own retries.
 
     python -m benchmarks.judging_bare URL CALLS IN_FLIGHT
 
-Prints how many answers gave a label. What a person writes in twenty minutes, and the floor for
-everything built on the same client.
+Prints how many answers gave a label. It shows what a person writes in twenty minutes, and the
+minimum cost of everything built on the same client.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ NEW_TRIES = 8
 
 
 async def label(client: openai.AsyncOpenAI, gate: asyncio.Semaphore, place: int) -> int | None:
-    """One sentence's label; None where the call or its answer failed."""
+    """Return one sentence's label, or None if the call or its answer failed."""
     messages = [
         {"role": "system", "content": rubric()},
         {"role": "user", "content": sentence(place)},
@@ -34,7 +34,7 @@ async def label(client: openai.AsyncOpenAI, gate: asyncio.Semaphore, place: int)
 
 
 async def carry(url: str, calls: int, in_flight: int) -> int:
-    """Label so many sentences; return how many got a label."""
+    """Label this many sentences; return how many got a label."""
     gate = asyncio.Semaphore(in_flight)
     async with openai.AsyncOpenAI(
         base_url=url, api_key="sk-stub", max_retries=NEW_TRIES, timeout=30

@@ -1,4 +1,4 @@
-"""A signed-in researcher over real HTTP: starts a run on its page and watches its progress."""
+"""A signed-in researcher over real HTTP, who starts a run on its page and watches its progress."""
 
 import http.cookiejar
 import re
@@ -14,7 +14,7 @@ OPTION = r'<select name="{}".*?<option value="([^"]+)"'
 
 
 class Researcher:
-    """A browser that is signed in."""
+    """A browser with a signed-in user."""
 
     def __init__(self, site: JudgingSite) -> None:
         jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
@@ -26,7 +26,7 @@ class Researcher:
         self.ask("/accounts/login/", page, login="boss@bench.example", password=PASSWORD)
 
     def ask(self, path: str, form: str = "", **values: object):
-        """Return a page and the answer it came in; with a form, post it."""
+        """Return a page and its response; with a form, post it."""
         body = None
         if form:
             token = _found(TOKEN, form)
@@ -35,7 +35,7 @@ class Researcher:
             return answer.read().decode(), answer
 
     def start_run(self) -> str:
-        """Fill in the form of a new run, agree to its price, and return the run's id."""
+        """Fill in the form for a new run, accept its price, and return the run's id."""
         page, _answer = self.ask(self._new)
         values = {
             "choice": "all", "endpoint": _found(OPTION.format("endpoint"), page),
@@ -47,7 +47,7 @@ class Researcher:
         return _found(r"/judges/runs/([0-9a-f-]{36})/", answer.url)
 
     def sees_the_end(self, run: str) -> bool:
-        """Whether the progress fragment says that nothing happens any more."""
+        """Whether the progress fragment shows that the run has ended."""
         _page, answer = self.ask(f"{self._study}/judges/runs/{run}/progress/")
         return answer.headers.get("HX-Trigger") == "job-ended"
 

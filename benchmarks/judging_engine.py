@@ -1,4 +1,4 @@
-"""The engine in the judging benchmark: web server, worker, ledger, nothing left out.
+"""The engine in the judging benchmark, with its web server, worker and ledger.
 
 A run is started on its page and watched on its progress fragment, as a person would; the web
 server and the worker (with the sweeper) are the processes that `manage.py site` starts.
@@ -27,7 +27,7 @@ LONGEST_RESUME = 120.0
 
 @dataclass
 class EngineRun:
-    """One run of the engine while it is measured."""
+    """A run of the engine being measured."""
 
     site: JudgingSite
     stub: StubProcess
@@ -40,13 +40,13 @@ class EngineRun:
     _polled: float = field(default=0.0)
 
     def start(self) -> None:
-        """Start the run; from here on everything counts."""
+        """Start the run and the measurement."""
         self.meter.begin()
         self.began_at = time.time()
         self.run = self.browser.start_run()
 
     def watch(self, seconds: float, kill_at: int = 0) -> None:
-        """Poll the progress until the run ended; kill the worker at so many answers."""
+        """Poll the progress until the run ends; kill the worker after ``kill_at`` answers."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             self.meter.sample()
@@ -61,13 +61,13 @@ class EngineRun:
         raise RuntimeError(f"the run did not end within {seconds} s")
 
     def kill(self) -> None:
-        """SIGKILL the worker, start another one, measure when that one sends something."""
+        """SIGKILL the worker, start another one, and time its first request."""
         self.meter.sample()
         end(self.worker, signal.SIGKILL)
         self.resumed = self.new_worker()
 
     def new_worker(self) -> float:
-        """Start a worker on the runner's core; return the seconds until it sends something."""
+        """Start a worker on the runner's core; return the seconds until its first request."""
         began, before = time.monotonic(), self.stub.counts["requests"]
         self.worker = start_worker(self.site, self.meter)
         while self.stub.counts["requests"] == before:
@@ -78,12 +78,12 @@ class EngineRun:
         return time.monotonic() - began
 
     def facts(self) -> dict:
-        """What the ledger says; raises if its books do not balance."""
+        """Return facts from the ledger; raise an error if the ledger is inconsistent."""
         self.site.python("manage.py", "check_integrity")
         return json.loads(self.site.python("-c", FACTS, self.run).splitlines()[-1])
 
     def multiply(self, times: int) -> int:
-        """Copy the ledger's rows so many times; return how many calls there are."""
+        """Copy the ledger's rows ``times`` times; return the number of calls."""
         return int(self.site.python("-c", MULTIPLY, self.run, str(times)).split()[-1])
 
 
@@ -91,7 +91,7 @@ class EngineRun:
 def running_engine(
     stub: StubProcess, database_url: str, broker: str, calls: int, limit: int
 ) -> Iterator[EngineRun]:
-    """A site with a round of this many sentences, its web server and one worker, all idle."""
+    """Yield a site with a round of ``calls`` sentences and an idle web server and worker."""
     site = JudgingSite(
         database_url=database_url, people=1, items=calls - 1, controls=1, workers=1,
         stub_port=stub.port, broker=broker, lease=LEASE,
@@ -117,7 +117,7 @@ def running_engine(
 
 
 def start_worker(site: JudgingSite, meter: Meter) -> subprocess.Popen:
-    """A worker on the runner's core, which looks for work by itself."""
+    """Start a worker on the runner's core, which looks for work on its own."""
     with on_core(RUNNER_CORE):
         worker = site.start_worker()
     meter.watch(worker.pid, "worker")
@@ -125,7 +125,7 @@ def start_worker(site: JudgingSite, meter: Meter) -> subprocess.Popen:
 
 
 def wait_until_idle(meter: Meter) -> None:
-    """Until the processes have started: they use less than a tenth of a core for a second."""
+    """Wait until the processes have started and use under a tenth of a core for a second."""
     for _ in range(120):
         meter.begin()
         time.sleep(1.0)

@@ -1,4 +1,4 @@
-"""Programs for a throw-away site: what its ledger says about a run, and how to enlarge it."""
+"""Programs for a throw-away site that report a run's ledger and enlarge it."""
 
 FACTS = """
 import json, sys
@@ -23,7 +23,7 @@ print(json.dumps({
     "outcomes": Counter(Attempt.objects.filter(call__run=run).values_list("outcome", flat=True)),
 }))
 """
-# Ledger rows as a large run has them, without sending it: copies of what the engine wrote.
+# Creates the ledger rows of a large run without sending it, by copying the engine's rows.
 MULTIPLY = """
 import sys
 import django

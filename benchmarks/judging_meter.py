@@ -1,4 +1,4 @@
-"""CPU seconds and memory of process trees, read from /proc, and which core runs what."""
+"""CPU seconds and memory of process trees, read from /proc, and pinning of processes to cores."""
 
 import os
 import time
@@ -11,13 +11,13 @@ STUB_CORE, RUNNER_CORE = CORES[0], CORES[-1]
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / 2**20
 SERVER_SECONDS = 1.0
-# What PostgreSQL does for all of its databases; ours alone on a quiet machine.
+# Work that PostgreSQL does for all its databases; on an otherwise idle machine, only for ours.
 SHARED = ("checkpointer", "background writer", "walwriter", "autovacuum")
 
 
 @contextmanager
 def on_core(core: int) -> Iterator[None]:
-    """What is started inside stays on one core, as with ``taskset``."""
+    """Keep processes that are started in the block on one core, as ``taskset`` does."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core})
     try:
@@ -27,10 +27,10 @@ def on_core(core: int) -> Iterator[None]:
 
 
 class Meter:
-    """Adds up the processes of some sessions; a process that ended keeps what it had used.
+    """The total of the processes of some sessions; ended processes keep their last value.
 
-    `sample` must be called often: what a process uses between the last sample and its end is
-    seen only if nobody has waited for it yet.
+    Call `sample` often: what a process uses between the last sample and its end is included only
+    if its parent has not waited for it yet.
     """
 
     def __init__(self, database: str = "") -> None:
@@ -48,13 +48,13 @@ class Meter:
         self.sessions[session] = role
 
     def begin(self) -> None:
-        """What was used until now does not count, and neither do earlier peaks."""
+        """Reset the measurement: earlier use and earlier peaks do not count."""
         self.sample(with_servers=True)
         self._before, self._server_before = dict(self._cpu), dict(self._server_cpu)
         self._rss = {}
 
     def sample(self, *, with_servers: bool = False) -> None:
-        """Read what every process has used so far."""
+        """Read the current use of every process."""
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
                 fields = stat.read_text().rpartition(")")[2].split()
@@ -102,19 +102,19 @@ class Meter:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Processor seconds that a process has used."""
+    """Return the processor seconds that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def highest_mib(pid: int | str = "self") -> float:
-    """Largest resident memory that a process ever had."""
+    """Return the peak resident memory of a process."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a child has ended; unlike ``poll`` it leaves what the child used to be read."""
+    """Whether a child has ended; unlike ``poll``, this keeps its resource use readable."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 

@@ -1,11 +1,11 @@
 """Other runners in the judging benchmark: the bare client, Inspect AI and promptfoo.
 
-The peers live in a folder of their own:
+Install the peers in their own folder:
 
     python3 -m venv PEERS/inspect && PEERS/inspect/bin/pip install inspect-ai openai
     mkdir PEERS/promptfoo && cd PEERS/promptfoo && npm init -y && npm install promptfoo
 
-Each grades sentences it was given, so that one request leaves for each of them.
+Each runner grades given sentences, so it sends one request per sentence.
 """
 
 import json
@@ -53,12 +53,12 @@ QUIET = {
 
 
 class PeerMissing(Exception):
-    """A runner is not installed where it was looked for."""
+    """A runner is not installed in the expected folder."""
 
 
 @dataclass
 class Peer:
-    """One runner with one choice of settings, working in a folder of its own."""
+    """One runner with one set of settings and its own working folder."""
 
     url: str
     calls: int
@@ -72,27 +72,27 @@ class Peer:
     style = "relevance"
 
     def prepare(self) -> None:
-        """Write what the runner reads."""
+        """Write the runner's input files."""
 
     def command(self) -> list[str]:
-        """How it is started."""
+        """Return the command that starts the runner."""
         raise NotImplementedError
 
     def again(self) -> list[str]:
-        """How it goes on after it was killed."""
+        """Return the command that resumes the runner after a kill."""
         return self.command()
 
     def scored(self) -> int:
-        """How many sentences got a score."""
+        """Return the number of sentences with a score."""
         raise NotImplementedError
 
     @property
     def log(self) -> Path:
-        """What it printed."""
+        """The runner's output."""
         return self.folder / "log.txt"
 
     def start(self, command: list[str]) -> subprocess.Popen:
-        """Start it in a session of its own."""
+        """Start the command in its own session."""
         with self.log.open("w") as log:
             return subprocess.Popen(
                 command, cwd=self.folder, env=os.environ | self.variables, stdout=log,
@@ -104,13 +104,13 @@ class Bare(Peer):
     """The SDK's client and a semaphore."""
 
     def command(self) -> list[str]:
-        """Python with this repository on its path."""
+        """Return a Python command with this repository on its path."""
         self.variables = {"PYTHONPATH": str(ROOT)}
         asked = [self.url, str(self.calls), str(self.in_flight)]
         return [sys.executable, "-m", "benchmarks.judging_bare", *asked]
 
     def scored(self) -> int:
-        """The number it printed."""
+        """Return the number that the client printed."""
         return int(self.log.read_text().split()[-1])
 
 
@@ -120,7 +120,7 @@ class Inspect(Peer):
     style = "grade"
 
     def prepare(self) -> None:
-        """The task and its texts."""
+        """Write the task and its texts."""
         if not self._program.exists():
             raise PeerMissing(f"no {self._program}")
         texts = {"rubric": rubric(), "sentences": [sentence(n) for n in range(self.calls)]}
@@ -129,7 +129,7 @@ class Inspect(Peer):
         self.variables = {"STUB_BASE_URL": self.url, "STUB_API_KEY": "sk-stub"}
 
     def command(self) -> list[str]:
-        """``inspect eval``, at best with everything off that is only for looking on."""
+        """Return ``inspect eval``; the best settings turn off everything that is only display."""
         return [
             str(self._program), "eval", "judging.py", "-T", f"texts={self.folder}/texts.json",
             "--model", "openai-api/stub/stub-1", "--temperature", "0", "--max-tokens", "200",
@@ -137,12 +137,12 @@ class Inspect(Peer):
         ]  # fmt: skip
 
     def again(self) -> list[str]:
-        """``inspect eval-retry`` of the log that was left."""
+        """Return ``inspect eval-retry`` for the remaining log."""
         log = max((self.folder / "logs").glob("*.eval"), key=lambda file: file.stat().st_mtime)
         return [str(self._program), "eval-retry", str(log), "--log-dir", "logs", *self._settings]
 
     def scored(self) -> int:
-        """The number of scored samples in the newest log."""
+        """Return the number of scored samples in the newest log."""
         log = max((self.folder / "logs").glob("*.eval"), key=lambda file: file.stat().st_mtime)
         shown = [str(self._program), "log", "dump", "--header-only", str(log)]
         header = json.loads(subprocess.run(shown, capture_output=True, check=True).stdout)
@@ -156,7 +156,7 @@ class Inspect(Peer):
     def _settings(self) -> list[str]:
         if not self.best:
             return []
-        # A fixed number where the server takes it, the adaptive one where it refuses.
+        # A fixed limit if the server accepts all calls, an adaptive limit if it refuses some.
         limit = ["--max-connections", str(self.in_flight)]
         if self.capped:
             limit = ["--adaptive-connections", f"1-16-{self.in_flight}"]
@@ -170,7 +170,7 @@ class Promptfoo(Peer):
     style = "rubric"
 
     def prepare(self) -> None:
-        """The configuration."""
+        """Write the configuration."""
         if not self._program.exists():
             raise PeerMissing(f"no {self._program}")
         grader = {
@@ -190,16 +190,16 @@ class Promptfoo(Peer):
         self.variables = QUIET | {"PROMPTFOO_CONFIG_DIR": str(self.folder / "state")}
 
     def command(self) -> list[str]:
-        """``promptfoo eval``; at best with the wished number in flight and no cache."""
+        """Return ``promptfoo eval``; the best settings set the calls in flight and no cache."""
         asked = ["eval", "-c", "promptfooconfig.json", "-o", "found.json", *self._settings]
         return [str(self._program), *asked]
 
     def again(self) -> list[str]:
-        """``promptfoo eval --resume`` of the newest evaluation."""
+        """Return ``promptfoo eval --resume`` for the newest evaluation."""
         return [str(self._program), "eval", "--resume", "-o", "found.json", *self._settings]
 
     def scored(self) -> int:
-        """The number of results with a score and without an error of their own."""
+        """Return the number of results that have a score and no error."""
         found = json.loads((self.folder / "found.json").read_text())
         graded = [one.get("gradingResult") for one in found["results"]["results"]]
         return sum(bool(one) and one.get("score") is not None for one in graded)

@@ -1,4 +1,4 @@
-"""Scenarios of the judging benchmark, what a measured run says, and the table of such runs."""
+"""Scenarios of the judging benchmark, measurements of a run, and their table."""
 
 import statistics
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ RESUME_SEEDS = 2_000
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is asked, how much at once, and how the stub behaves."""
+    """Number of calls, calls in flight, and the stub's behaviour."""
 
     calls: int
     in_flight: int
@@ -67,7 +67,7 @@ HEADS = {
 
 
 def counted(row: Row, stub: StubProcess, meter: Meter, role: str) -> Row:
-    """The row with what the stub and the meter counted."""
+    """Return the row with the counts of the stub and the meter."""
     counts = stub.counts
     return replace(
         row,
@@ -83,7 +83,7 @@ def counted(row: Row, stub: StubProcess, meter: Meter, role: str) -> Row:
 
 
 def median(rows: list[Row]) -> Row:
-    """The row whose span is the median one."""
+    """Return the row with the median span."""
     known = sorted((row for row in rows if row.span is not None), key=lambda row: row.span)
     if not known:
         return rows[0]
@@ -92,7 +92,7 @@ def median(rows: list[Row]) -> Row:
 
 
 def print_table(name: str, rows: list[Row]) -> None:
-    """Print the rows of one scenario, without columns that are empty in all of them."""
+    """Print the rows of one scenario, omitting columns that are empty in all rows."""
     columns = [key for key in HEADS if any(getattr(row, key) not in (None, "") for row in rows)]
     print(f"\n### {name}\n")
     print("| " + " | ".join(HEADS[key] for key in columns) + " |")
@@ -102,7 +102,7 @@ def print_table(name: str, rows: list[Row]) -> None:
 
 
 def cell(value: Any) -> str:
-    """A value as the table shows it."""
+    """Return a value in the format of the table."""
     if value is None:
         return "–"
     return f"{value:.1f}" if isinstance(value, float) else str(value)

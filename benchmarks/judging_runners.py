@@ -37,7 +37,7 @@ def engine(name: str, kind: str, scenario: Scenario, port: int) -> Row:
 
 
 def with_facts(row: Row, carried: EngineRun) -> Row:
-    """The row with what the ledger says."""
+    """Return the row with facts from the ledger."""
     facts = carried.facts()
     if facts["state"] != "done":
         raise RuntimeError(f"the run is {facts['state']}")
@@ -59,7 +59,7 @@ def with_facts(row: Row, carried: EngineRun) -> Row:
 
 
 def resume(row: Row, carried: EngineRun, scenario: Scenario) -> Row:
-    """Stop at half, enlarge the ledger by copies of its rows, go on, kill, go on."""
+    """Stop halfway, enlarge the ledger with copies of its rows, resume, kill and resume again."""
     carried.start()
     while carried.stub.counts["answered"] < scenario.calls // 2:
         time.sleep(0.05)
@@ -120,12 +120,12 @@ def peer(name: str, kind: str, scenario: Scenario, port: int, peers: Path, *, be
 
 
 def kill_at(scenario: Scenario) -> int:
-    """At how many answers the runner is killed; 0 for never."""
+    """Return the number of answers after which the runner is killed; 0 for never."""
     return scenario.calls // 2 if scenario.is_killed else 0
 
 
 def scored_by(runner: Peer, remarks: list[str]) -> int | None:
-    """How many scores the runner reports; None, with a remark, where it left no report."""
+    """Return the number of scores reported; without a report, add a remark and return None."""
     try:
         return runner.scored()
     except (OSError, subprocess.CalledProcessError, KeyError, ValueError, TypeError):
@@ -136,7 +136,7 @@ def scored_by(runner: Peer, remarks: list[str]) -> int | None:
 def carry(
     runner: Peer, command: list[str], stub: StubProcess, meter: Meter, kill_at: int = 0
 ) -> int:
-    """Run a command to its end, or until so many were answered; return its exit status."""
+    """Run a command to its end or until ``kill_at`` answers; return its exit status."""
     with on_core(RUNNER_CORE):
         process = runner.start(command)
     meter.watch(process.pid, "runner")
@@ -157,7 +157,7 @@ def carry(
 def go_on(
     runner: Peer, stub: StubProcess, meter: Meter, at: float, before: int
 ) -> tuple[int, float | None]:
-    """Run the command that resumes; return its exit status and when it first sent something."""
+    """Run the resuming command; return its exit status and the time of its first request."""
     with on_core(RUNNER_CORE):
         process = runner.start(runner.again())
     meter.watch(process.pid, "runner")

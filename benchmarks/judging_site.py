@@ -1,4 +1,4 @@
-"""A throw-away site whose round a judge can be run over, and workers that can be killed."""
+"""A throw-away site whose round can be judged, and workers that can be killed."""
 
 import json
 import os
@@ -75,7 +75,7 @@ print(json.dumps(
 
 @dataclass
 class JudgingSite(LabelRoundServer):
-    """A site of a label round with an endpoint; broker and lease can be set for its workers."""
+    """A site with a label round and an endpoint; broker and lease of its workers can be set."""
 
     stub_port: int = 0
     broker: str = "filesystem://"
@@ -106,26 +106,26 @@ class JudgingSite(LabelRoundServer):
         deadline: int = 5,
         name: str = "Stub",
     ) -> None:
-        """Make the endpoint and the default prompts."""
+        """Create the endpoint and the default prompts."""
         self.python("-c", ENDPOINT, json.dumps([name, base_url, limit, key, deadline]))
 
     def start_run(self, **values) -> str:
-        """Start a run over all arguments, or over a ``sample`` of them; return its id.
+        """Start a run over all arguments or a ``sample`` of them; return its id.
 
         Other values are those of a plan; ``endpoint`` is a name.
         """
         return self.python("-c", START, json.dumps(values)).split()[-1]
 
     def state(self, run: str) -> dict:
-        """Progress of a run and how its attempts ended."""
+        """Return the progress of a run and the outcomes of its attempts."""
         return json.loads(self.python("-c", STATE, run).splitlines()[-1])
 
     def worker(self) -> subprocess.Popen:
-        """A process that does jobs and carries calls, without Celery."""
+        """Start a process that runs jobs and calls without Celery."""
         return self._process("manage.py", "work")
 
     def celery(self, name: str) -> subprocess.Popen:
-        """A Celery worker."""
+        """Start a Celery worker."""
         return self._process(
             "-m", "celery", "-A", "cqa_site", "worker", "--pool", "threads", "--concurrency", "2",
             "--hostname", f"{name}@test", "--without-mingle",

@@ -1,10 +1,10 @@
-"""The stub as the judging benchmark needs it: answers for every runner, good ones counted.
+"""The stub for the judging benchmark: it answers all runners and counts good answers.
 
     python -m benchmarks.judging_stub --port 9600 --style relevance --conduct '{"latency": 0.2}'
 
-A request is known by its model, messages and sampling parameters without the token limit: a
-runner that asks again with a higher limit asks the same question, and with ``faults_once``
-gets its good answer.
+A request is identified by its model, messages and sampling parameters, without the token limit.
+A runner that repeats a request with a higher limit asks the same question; with ``faults_once``,
+it then gets a good answer.
 """
 
 import argparse
@@ -32,14 +32,14 @@ ANSWERS = {
 
 
 class CountingStub(Stub):
-    """Also says how many questions ever got a complete answer."""
+    """A stub that also counts the questions that got a complete answer."""
 
     def reset(self) -> None:
         super().reset()
         self.well_answered: set[str] = set()
 
     def summary(self) -> dict[str, Any]:
-        """The stub's counts, with how many different questions came and were answered well."""
+        """Return the stub's counts, including distinct questions asked and answered well."""
         asked = {"asked": len(self.seen), "well_answered": len(self.well_answered)}
         return super().summary() | asked
 
@@ -58,7 +58,7 @@ class CountingStub(Stub):
 
 @contextmanager
 def running_stub(port: int, style: str, conduct: dict[str, Any]) -> Iterator["StubProcess"]:
-    """A stub in a process of its own, on its own core."""
+    """Run a stub in its own process on its own core."""
     command = [
         sys.executable, "-m", "benchmarks.judging_stub", "--port", str(port),
         "--style", style, "--conduct", json.dumps(conduct),
@@ -75,7 +75,7 @@ def running_stub(port: int, style: str, conduct: dict[str, Any]) -> Iterator["St
 
 
 class StubProcess:
-    """A running stub seen from outside."""
+    """A running stub, seen from outside."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -83,12 +83,12 @@ class StubProcess:
 
     @property
     def counts(self) -> dict[str, Any]:
-        """What it counted so far."""
+        """The stub's counts so far."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/stub/counts", timeout=5) as got:
             return json.load(got)
 
     def wait(self) -> None:
-        """Until it listens."""
+        """Wait until the stub listens."""
         for _ in range(200):
             try:
                 if self.counts["requests"] == 0:

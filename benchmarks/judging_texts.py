@@ -1,4 +1,4 @@
-"""What every runner of the judging benchmark asks: the engine's own rubric and its sentences."""
+"""Texts that all runners of the judging benchmark send: the engine's rubric and sentences."""
 
 from functools import cache
 from pathlib import Path
@@ -12,13 +12,13 @@ LEVELS = """0: No argument. Says nothing that helps to compare the two objects.
 
 @cache
 def rubric() -> str:
-    """The system text of the relevance judge."""
+    """Return the system text of the relevance judge."""
     system = PROMPT.read_text().partition("# system")[2].partition("# user")[0]
     return system.strip().replace("{{levels}}", LEVELS)
 
 
 def sentence(place: int) -> str:
-    """A sentence as the round of the benchmark has it, with its objects."""
+    """Return a sentence of the benchmark's round, with its objects."""
     first, other = f"thing {place // 15}", f"other {place // 15}"
     text = f"The {first} is somewhat lighter than the {other} in case {place}."
     return f"Object 1: {first}\nObject 2: {other}\n\n{text}"

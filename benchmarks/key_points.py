@@ -1,31 +1,31 @@
-"""How good the key points of invented comments are, with all defaults; BERTopic beside it.
+"""Quality of the key points of invented comments, with all defaults; optionally also of BERTopic.
 
     python -m benchmarks.key_points [--seed 1] [--held-out] [--bertopic] [--weights FOLDER]
     python -m benchmarks.key_points --surveys [--held-out] [--bertopic]
     python -m benchmarks.key_points --surveys --encoders mpnet multilingual
     python -m benchmarks.key_points --released ../shared/data
 
-The eight sets of `benchmarks.comments` are halved by the seed: settings are chosen on one half,
-and ``--held-out`` looks at the other. A statement counts where it was put; a statement without a
-theme (chatter) under a key point counts against its purity. ``contradict`` is the share of placed
-statements that say the opposite of what their key point's commonest theme says; ``worst`` is the
-largest such share of one key point with at least ten statements. ``sure`` is the share of all
-statements that are surely placed, without those that stand for a key point, and ``right`` the
-share of these whose theme is that of the statement that stands for their key point. ``proposed``
-are the themes above the key points, ``of true`` their number divided by that of the aspects, and
-the last two figures compare the aspects of statements with these themes.
+The seed splits the eight sets of `benchmarks.comments` into halves: settings are chosen on one
+half, and ``--held-out`` uses the other. A statement counts where it was placed; a statement
+without a theme (chatter) lowers the purity of its key point. ``contradict`` is the share of
+placed statements that say the opposite of their key point's most frequent theme; ``worst`` is
+the largest such share of a key point with at least ten statements. ``sure`` is the share of all
+statements that are surely placed, without those used as key points. ``right`` is the share of
+these statements that have the same theme as the statement used as their key point. ``proposed``
+are the themes above the key points; ``of true`` is their number divided by that of the aspects.
+The last two figures compare the aspects of statements with these themes.
 
-``--surveys`` takes the six hand-written ones of `benchmarks.comments.survey_files` instead, whose
-authors knew nothing of the software: three, or with ``--held-out`` the other three.
+``--surveys`` uses the six handwritten surveys of `benchmarks.comments.survey_files` instead, whose
+authors did not know the software: three, or the other three with ``--held-out``.
 
-BERTopic is no part of the project: install it (``pip install bertopic``) to see it beside.
+BERTopic is not part of the project: install it (``pip install bertopic``) for the comparison.
 
-``--encoders`` also shows what optional encoders find that are installed: mpnet beside the shipped
-one, multilingual instead of it.
+``--encoders`` also shows the results of installed optional encoders: mpnet in addition to the
+shipped encoder, multilingual instead of it.
 
 ``--released`` finds the key points of ArgKP's dev and test cells and of the test half of Debate,
 and compares them with the reference: at the usual setting, and at the best setting of each cell
-(an oracle). ``--weights`` are those of another training than the one that comes with the site.
+(an oracle). ``--weights`` selects weights from a training other than the shipped one.
 """
 
 import argparse
@@ -40,8 +40,8 @@ import numpy as np
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
 
 Placed = Sequence[int]
-# Where each statement was put, with which score and certainty, and the theme of each key point, if
-# the way has any.
+# The key point of each statement with its score and certainty, and the theme of each key point, if
+# the method has themes.
 Groups = tuple[Placed, Sequence[float], Sequence[bool], Sequence[str]]
 Place = Callable[[Sequence[str], Sequence[int]], Groups]
 LEAST = 10
@@ -50,7 +50,7 @@ NOISE = ("exclude", "include")
 
 
 class ShippedTools:
-    """What an analysis works with, without a database; no ``weights`` are the shipped ones."""
+    """The tools of an analysis, without a database; by default with the shipped weights."""
 
     def __init__(self, weights: str = "", *, sides: bool = True, encoder: str = "shipped") -> None:
         from argsum.scorers.actions.encoders import reader_of
@@ -77,11 +77,11 @@ class ShippedTools:
 
     @property
     def tells_sides(self) -> bool:
-        """Whether vectors know which side a text takes."""
+        """Whether vectors encode the side of a text."""
         return self.side is not None
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """By the match scorer, with the sides that texts take."""
+        """Return the match scorer's vectors, extended by the sides of the texts."""
         from argsum.scorers.methods.encoders import side_by_side
 
         parts = [each.encode(texts) for each in self.match]
@@ -89,21 +89,21 @@ class ShippedTools:
         return vectors if self.side is None else self.side.added(vectors, parts[0])
 
     def filler(self, texts: Sequence[str]) -> np.ndarray:
-        """By the classifier that comes with the match scorer."""
+        """Return which texts the match scorer's classifier considers filler."""
         if self.filler_classifier is None:
             return np.zeros(len(texts), dtype=bool)
         return self.filler_classifier.is_filler(texts, self.match[0].encode(texts))
 
     def quality(self, texts: Sequence[str]) -> np.ndarray:
-        """By the quality scorer."""
+        """Return the quality scorer's scores."""
         return self.line.scores(texts)
 
     def say(self, share: float, what: str, until: float | None = None) -> None:
-        """Nobody listens."""
+        """Ignore progress."""
 
 
 def ours(weights: str, encoder: str = "shipped") -> Place:
-    """Key point analysis with what is usual."""
+    """Return key point analysis with the usual settings."""
     from argsum.analysis.methods.key_points import find_points
 
     tools = ShippedTools(weights, encoder=encoder)
@@ -116,7 +116,7 @@ def ours(weights: str, encoder: str = "shipped") -> Place:
 
 
 def bertopic() -> Place:
-    """BERTopic as it comes, on vectors of the packaged model."""
+    """Return BERTopic with its defaults, on vectors of the packaged model."""
     from bertopic import BERTopic
 
     from cqa_site.judging.embedding import SentenceEmbedder
@@ -131,7 +131,7 @@ def bertopic() -> Place:
 
 
 def figures(placed: Placed, themes: Sequence[str | None], contradicts) -> list[float]:
-    """Key points, share placed, purity, ARI, share that contradicts, the worst of one."""
+    """Return key points, share placed, purity, ARI, contradicting share, and its maximum."""
     from argsum.scorers.methods.figures import adjusted_rand
 
     known = [row for row, theme in enumerate(themes) if theme]
@@ -154,10 +154,11 @@ def figures(placed: Placed, themes: Sequence[str | None], contradicts) -> list[f
 
 
 def first_band(groups: Groups, themes: Sequence[str | None]) -> list[float]:
-    """Share of statements that are surely placed, how many of these have their key point's theme.
+    """Return the share of surely placed statements, and the share of them with the right theme.
 
-    And the largest share that could be surely placed with ``WANTED`` of them right, if scores told
-    right placements from wrong ones without error. Key points themselves are left out.
+    The third number is the largest share that could be surely placed with ``WANTED`` of them
+    right, if scores separated right from wrong placements without error. Key points themselves
+    are left out.
     """
     placed, scores, sure, _themes = groups
     if not any(sure):
@@ -174,7 +175,7 @@ def first_band(groups: Groups, themes: Sequence[str | None]) -> list[float]:
 
 
 def of_themes(groups: Groups, aspects: Sequence[str | None]) -> list[float]:
-    """Themes, their number divided by that of the aspects, and purity and ARI of statements."""
+    """Return the number of themes, its ratio to that of the aspects, and the purity and ARI."""
     from argsum.scorers.methods.figures import adjusted_rand
 
     placed, _scores, _sure, themes = groups
@@ -196,7 +197,7 @@ def of_themes(groups: Groups, aspects: Sequence[str | None]) -> list[float]:
 
 
 def released(data: Path, weights: str, encoder: str = "shipped") -> None:
-    """A line for each part of the released data."""
+    """Print a line for each part of the released data."""
     from argsum.papers.reports.release import KeyPointRelease
     from argsum.scorers.actions.training_data import cells_in
 
@@ -212,7 +213,7 @@ def released(data: Path, weights: str, encoder: str = "shipped") -> None:
         (f"{each.topic} {each.stance}", each.arguments, each.reference)
         for each in KeyPointRelease(data).debate_cells
     ]
-    # Each cell is on one side of a debate.
+    # Each cell has one side of a debate.
     tools = ShippedTools(weights, sides=False, encoder=encoder)
     print(f"{'':<20}{'cells':>6}{'at the usual setting':>24}{'of the best':>24}{'precision':>12}")
     for part, cells in parts.items():
@@ -220,7 +221,7 @@ def released(data: Path, weights: str, encoder: str = "shipped") -> None:
 
 
 def _against_references(cells, tools: ShippedTools) -> str:
-    """ARI without and with what is in no group, with its cells; average precision of pairs."""
+    """Return ARI without and with ungrouped arguments, numbers of cells, and pair precision."""
     from argsum.analysis.methods.key_points import USUAL, find_points
     from argsum.scorers.methods.encoders import CUTOFFS
     from argsum.scorers.methods.figures import (
@@ -252,7 +253,7 @@ def _against_references(cells, tools: ShippedTools) -> str:
 
 
 class Kept:
-    """Tools that know the vectors of some texts already, and no qualities."""
+    """Tools with known vectors of some texts and without quality scores."""
 
     def __init__(self, tools: ShippedTools, vectors: dict[str, np.ndarray]) -> None:
         self.known = vectors
@@ -261,11 +262,11 @@ class Kept:
         self.filler, self.sure_from = tools.filler, tools.sure_from
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """By the match scorer."""
+        """Return the known vectors."""
         return np.stack([self.known[text] for text in texts])
 
     def quality(self, texts: Sequence[str]) -> np.ndarray:
-        """Nothing here asks how a key point is worded."""
+        """Return unknown qualities, because the wording of key points does not matter here."""
         return np.full(len(texts), np.nan, dtype=np.float32)
 
 

@@ -1,11 +1,12 @@
-"""Processor time and statements of one submit, for each kind of task, beside a bare view.
+"""Processor time and statements per submit for each kind of task, compared with a bare view.
 
     .venv/bin/python -m benchmarks.label_cost [--submits 200]
 
-In one process and through the same middleware, on SQLite, without a server and a network. The bare
-view reads session and user, inserts one row and updates one: what any view that stores something
-costs. The rounds of the kinds take turns with it, so that ratios within one run can be compared.
-The kinds differ in what comes back: a label brings the next items, a sheet the next page.
+Everything runs in one process through the same middleware, on SQLite, without a server or a
+network. The bare view reads session and user, inserts one row and updates one, which is the cost
+of any view that stores something. The kinds of rounds alternate with it, so that ratios within a
+run can be compared. The kinds differ in their responses: a label returns the next items, a sheet
+the next page.
 """
 
 import argparse
@@ -23,7 +24,7 @@ HEAD = f"{'kind':8}{'submits':>8}{'ms, median':>12}{'ms, mean':>10}{'x bare':>8}
 
 
 class InProcess:
-    """Mixed into an annotator: requests go to Django itself, and submits are measured."""
+    """Mix-in for annotators: requests go directly to Django, and submits are measured."""
 
     client: Any
     costs: list[float]
@@ -58,7 +59,7 @@ class Sheets(InProcess, SheetWorker):
 
 
 class counted:  # a context manager
-    """Adds the number of statements inside to a list; does nothing without one."""
+    """Append the number of statements in the block to a list; do nothing without a list."""
 
     def __init__(self, numbers: list[int] | None) -> None:
         self.numbers = numbers
@@ -78,7 +79,7 @@ class counted:  # a context manager
 
 
 def bare(request: Any) -> Any:
-    """One insert and one update in a transaction, by somebody who is signed in."""
+    """Insert one row and update one in a transaction, for a signed-in user."""
     from django.db import transaction
     from django.http import JsonResponse
 
@@ -91,7 +92,7 @@ def bare(request: Any) -> Any:
 
 
 def worker_of(kind: str, submits: int) -> Any:
-    """Somebody at an open round of the kind, and signed in."""
+    """Return a signed-in annotator of an open round of this kind."""
     from django.test import Client
 
     from benchmarks.made_rounds import make
@@ -117,7 +118,7 @@ def run(kind: str, worker: Any, submits: int) -> None:
 
 
 def bare_costs(client: Any, submits: int) -> list[float]:
-    """Seconds of the processor for each call of the bare view."""
+    """Return the processor seconds of each call of the bare view."""
     costs = []
     for _submit in range(submits):
         begun = time.process_time()
@@ -128,7 +129,7 @@ def bare_costs(client: Any, submits: int) -> list[float]:
 
 
 def measure(submits: int) -> None:
-    """Print a row for each kind, and the bare view of the same minute beside it."""
+    """Print a row for each kind, followed by the bare view measured at the same time."""
     from django.core.management import call_command
     from django.urls import path
 
@@ -161,7 +162,7 @@ def row(name: str, costs: list[float], usual: float, statements: list[int]) -> N
 
 
 def main() -> None:
-    """Make a throw-away site and measure in it."""
+    """Create a throw-away site and measure in it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--submits", type=int, default=200)
     options = parser.parse_args()

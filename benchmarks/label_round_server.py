@@ -25,7 +25,7 @@ make_tables()
 
 
 def free_port() -> int:
-    """A port nobody listens on right now."""
+    """Return a currently unused port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -33,10 +33,10 @@ def free_port() -> int:
 
 @dataclass
 class LabelRoundServer:
-    """Prepares the database and runs the web server in a process group of its own."""
+    """A site whose database can be prepared and whose web server has its own process group."""
 
     database_url: str = ""
-    # Of the work; see `benchmarks.made_rounds`.
+    # The work in the round; see `benchmarks.made_rounds`.
     kind: str = "label"
     settings: str = "cqa_site.settings"
     people: int = 8
@@ -49,7 +49,7 @@ class LabelRoundServer:
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="counterpoint-")))
     study: str = ""
     label_round: str = ""
-    # Where somebody works, and has the next item from.
+    # URL of the work page, below which items are also requested.
     work: str = ""
     process: subprocess.Popen | None = None
 
@@ -103,7 +103,7 @@ class LabelRoundServer:
         raise RuntimeError("the web server did not answer within 60 seconds")
 
     def start_worker(self) -> subprocess.Popen:
-        """A worker as `manage.py site` starts it, in a group of its own; the caller ends it."""
+        """Start a worker as `manage.py site` does, in its own group; the caller ends it."""
         return subprocess.Popen(
             [sys.executable, "-m", "cqa_site.worker"],
             cwd=ROOT,
@@ -119,7 +119,7 @@ class LabelRoundServer:
         self.process.wait()
 
     def resident_mib(self) -> float:
-        """Resident memory of all server processes, MiB."""
+        """Return the resident memory of all server processes in MiB."""
         assert self.process is not None
         total = 0
         for status in Path("/proc").glob("[0-9]*/status"):
@@ -139,7 +139,7 @@ class LabelRoundServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def python(self, *arguments: str, **variables: str) -> str:
-        """Run Python with the settings of the throw-away site; return what it printed."""
+        """Run Python with the settings of the throw-away site; return its output."""
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=ROOT,
@@ -162,7 +162,7 @@ def migrate(database_url: str) -> None:
 
 @cache
 def migrated_file() -> Path:
-    """A SQLite file with all tables as a new site makes them, once in a process; only copied."""
+    """Return a template SQLite file with all tables of a new site, created once per process."""
     site = LabelRoundServer()
     atexit.register(site.remove)
     site.python("-c", MAKE_TABLES)
@@ -171,7 +171,7 @@ def migrated_file() -> Path:
 
 @cache
 def collected_files(settings: str) -> Path:
-    """The static files, compressed once in a process; servers only read them."""
+    """Return the static files, compressed once per process; servers only read them."""
     site = LabelRoundServer(settings=settings)
     atexit.register(site.remove)
     site.python("manage.py", "collectstatic", "--noinput", "-v0")

@@ -1,17 +1,15 @@
-"""Submits per second over real HTTP: login, page, submit-and-next rounds, whatever the work.
+"""Submits per second over real HTTP: login, page, and submit-and-next requests, for any task.
 
     python -m benchmarks.label_throughput [--kind label score] [--seconds 15] [--items 3000]
 
-Each block of rows starts a fresh site with the production web server; N people,
-each with a session of their own, work from one client process. ``submit`` is
-the POST that stores what somebody said and chooses their next item; ``next`` is
-the time until that item is there: labels come with the answer, the page of the
-next sheet, too; from the desk it is a page of its own. ``queries`` are those of
-a submit, on average. ``think`` is the mean pause of a person before each submit;
-0 asks how much the site can take
-(then p95 is about N divided by submits/s), the paced rows ask how long a person
-waits: a sentence takes under a second, an answer at least five. Client, server
-and database share the machine's cores, so the figures are a lower bound.
+Each block of rows starts a fresh site with the production web server; N people, each with their
+own session, work from one client process. ``submit`` is the POST that stores a response and
+chooses the next item. ``next`` is the time until that item is available: labels arrive with the
+response, and so does the page of the next sheet; an editing page has its own request. ``queries``
+is the mean number per submit. ``think`` is a person's mean pause before each submit. Rows with 0
+measure the capacity of the site (p95 is then about N divided by submits/s); rows with pauses
+measure how long a person waits: a sentence takes under a second, an answer at least five. Client,
+server and database share the machine's cores, so the figures are a lower bound.
 """
 
 import argparse
@@ -31,12 +29,12 @@ HEAD = (
 KINDS = ("label", *FORMS)
 SENTENCE_SECONDS, SHEET_SECONDS = 0.7, 5.0
 CONTROLS = 200
-# The site takes no more from one address.
+# The site's limit for one address.
 SIGN_INS_A_MINUTE = 110
 
 
 def sign_in(server: LabelRoundServer, count: int) -> list[Annotator]:
-    """Sign everybody in once, on the login page."""
+    """Sign everybody in once on the login page."""
     where = (server.port, server.work)
     people: list[Annotator] = [
         SheetWorker(*where, seed=n, kind=server.kind)
@@ -92,7 +90,7 @@ def measure(
 
 
 def _p50_p95(seconds: list[float]) -> tuple[float, float]:
-    """Of sorted seconds, in milliseconds."""
+    """Return median and 95th percentile of sorted seconds, in milliseconds."""
     return statistics.median(seconds) * 1000, seconds[int(len(seconds) * 0.95)] * 1000
 
 
@@ -121,11 +119,11 @@ def run(kind: str, database_url: str, items: int, options: argparse.Namespace) -
 
 
 def main() -> None:
-    """Run every combination the machine can."""
+    """Run all selected combinations that the machine supports."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kind", choices=KINDS, nargs="+", default=["label"])
     parser.add_argument("--seconds", type=float, default=15)
-    # Only label rounds take 100,000; without any number, what each kind takes.
+    # Only label rounds support 100,000; by default, each kind has its own numbers.
     parser.add_argument("--items", type=int, nargs="*")
     parser.add_argument("--annotators", type=int, nargs="*", default=[1, 8, 50])
     parser.add_argument("--processes", type=int, nargs="*", default=[2])

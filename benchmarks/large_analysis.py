@@ -1,22 +1,22 @@
-"""Key point analysis of very many comments, end to end: import, analysis, pages, and the sample.
+"""Key point analysis of very many comments, end to end: import, analysis, pages, and sampling.
 
     python -m benchmarks.large_analysis
     python -m benchmarks.large_analysis --comments 2000 --workers 1 --exact 0
     python -m benchmarks.large_analysis --workers 0 --exact 0 --explain
     python -m benchmarks.large_analysis --postgres postgres://postgres@127.0.0.1:5432/postgres
 
-Invented comments of one topic (`benchmarks.comments`, its largest world), most statements said
-once, with an id, a date and three further columns, in a site of their own with a folder and a
-database that go afterwards. The file is imported by the command; workers are started as
-`manage.py site` does it, the analysis is asked for on the page of the dataset, and nothing that an
-earlier one kept is there when it begins. Then every page is asked through the whole site: the
-median of five requests after one. ``--workers 0`` needs no model and minutes less: statements are
-put under their themes, to look at import and pages alone.
+The site has its own folder and database, which are deleted afterwards. Its comments are invented
+and have one topic (the largest world of `benchmarks.comments`), an id, a date and three further
+columns; most statements occur once. The file is imported by the command, workers are started as
+`manage.py site` does, and the analysis is requested on the dataset's page, without cached results
+of an earlier analysis. Then every page is requested through the whole site: the median of five
+requests after a first one. ``--workers 0`` needs no model and takes minutes less: statements are
+placed under their themes, to measure only import and pages.
 
-``--exact N`` groups N statements twice: as it is done with more of them than can be compared with
-each other, where a sample is grouped and the others join it, and all of them at once.
+``--exact N`` groups N statements in two ways: by the method for large datasets, where a sample is
+grouped and the other statements join it, and all at once.
 
-Seconds are by the clock, CPU those of the processor; memory is the peak of the process.
+Seconds are wall-clock time, CPU is processor time; memory is the peak of the process.
 """
 
 import argparse
@@ -35,20 +35,20 @@ from benchmarks.large_texts import write_texts
 
 PAGE_HEAD = f"{'page':<34}{'ms':>7}{'CPU ms':>8}{'queries':>9}{'kB':>8}"
 STEP_HEAD = f"{'step':<34}{'s':>9}{'CPU s':>9}{'MiB':>7}  what came of it"
-# A page above either is marked.
+# A page above either limit is marked.
 MOST_MS, MOST_BYTES = 300, 200_000
 
 
 class LargeSite(LabelRoundServer):
-    """A site without anything; every step in it runs in a process of its own."""
+    """An empty site; every step runs in its own process."""
 
     @property
     def environment(self) -> dict[str, str]:
-        """Without a word of Celery's on who started it."""
+        """Settings of the site, without Celery's warning about the user who started it."""
         return super().environment | {"PYTHONWARNINGS": "ignore"}
 
     def prepare(self) -> None:
-        """Migrate, and make a study with a researcher."""
+        """Migrate the database and create a study with a researcher."""
         if self.database_url:
             self.python("manage.py", "migrate", "--noinput", "-v0")
         else:
@@ -58,7 +58,7 @@ class LargeSite(LabelRoundServer):
         self.step("prepare")
 
     def step(self, name: str, **values: Any) -> Any:
-        """What a step of `benchmarks.large_steps` returns."""
+        """Return the result of a step of `benchmarks.large_steps`."""
         counted = {"DJANGO_SETTINGS_MODULE": "benchmarks.counted_settings"}
         printed = self.python(
             "-m",
@@ -71,7 +71,7 @@ class LargeSite(LabelRoundServer):
 
     @contextlib.contextmanager
     def running(self, number: int) -> Iterator[list[int]]:
-        """So many workers, by process id; they are killed whatever they are doing then."""
+        """Yield the process ids of ``number`` workers and kill them at the end of the block."""
         started: list[subprocess.Popen] = []
         try:
             started.extend(self.start_worker() for _each in range(number))
@@ -82,7 +82,7 @@ class LargeSite(LabelRoundServer):
 
 
 def show(step: str, found: dict, said: str) -> None:
-    """A line of the table of steps."""
+    """Print a line of the table of steps."""
     print(
         f"{step:<34}{found['seconds']:>9.1f}{found['cpu']:>9.1f}{found['mib']:>7.0f}  {said}",
         flush=True,
@@ -90,7 +90,7 @@ def show(step: str, found: dict, said: str) -> None:
 
 
 def measure_site(site: LargeSite, texts: dict, workers: list[int], *, explain: bool) -> None:
-    """Import, an analysis by each number of workers, and the pages of the last one."""
+    """Measure the import, an analysis by each number of workers, and the pages of the last one."""
     site.prepare()
     for step in ("import", "same file again"):
         found = site.step("bring", path=texts["path"])
@@ -109,7 +109,7 @@ def measure_site(site: LargeSite, texts: dict, workers: list[int], *, explain: b
 
 
 def analyse(site: LargeSite, number: int, texts: dict) -> None:
-    """An analysis by so many workers; by none, statements are put where they belong."""
+    """Measure an analysis by ``number`` workers; without workers, place statements by theme."""
     if not number:
         found = site.step("place", themes=texts["themes"])
         show("placed and counted", found, found["said"])
@@ -124,7 +124,7 @@ def analyse(site: LargeSite, number: int, texts: dict) -> None:
 
 
 def compare_ways(site: LargeSite, texts: dict, number: int) -> None:
-    """The same statements grouped by a sample and all at once."""
+    """Group the same statements by a sample and all at once, and compare the results."""
     found = site.step("read", number=number, themes=texts["themes"])
     show(f"{found['statements']:,} statements read", found, "")
     indices = {}
@@ -138,7 +138,7 @@ def compare_ways(site: LargeSite, texts: dict, number: int) -> None:
 
 
 def main() -> None:
-    """Every database after the other, then the two ways of grouping."""
+    """Measure each database, then the two grouping methods."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--comments", type=int, default=100_000)
     parser.add_argument("--workers", default="1,2", help="numbers of them; 0 for without a model")

@@ -1,4 +1,4 @@
-"""Pages of an analysis of very many comments: milliseconds, queries and bytes of each."""
+"""Pages of an analysis of very many comments, with their milliseconds, queries and bytes."""
 
 import statistics
 import time
@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 REPEATS = 5
-# Seconds of a query whose plan is worth a look.
+# Queries that take longer than this number of seconds are explained.
 SLOW = 0.02
 LONGEST_PLAN = 1_500
 ASKED = {
@@ -21,7 +21,7 @@ ASKED = {
 
 
 def addresses(analysis: Any) -> Iterator[tuple[str, str]]:
-    """Name and address of each page."""
+    """Yield the name and URL of each page."""
     from django.urls import reverse
 
     from argsum.analysis.reports.points import PER_PAGE
@@ -50,7 +50,7 @@ def addresses(analysis: Any) -> Iterator[tuple[str, str]]:
 
 
 def measure(client: Any, address: str) -> tuple[float, float, int, int]:
-    """Median milliseconds by the clock and of the processor, queries and bytes of a page."""
+    """Return a page's median wall-clock and processor milliseconds, queries and bytes."""
     from benchmarks.counted_settings import HEADER
 
     response = client.get(address)
@@ -66,7 +66,7 @@ def measure(client: Any, address: str) -> tuple[float, float, int, int]:
 
 
 def plans_of(client: Any, address: str) -> list[str]:
-    """Every query of a page that takes more than 20 ms, with its plan."""
+    """Return all queries of a page that take more than 20 ms, with their plans."""
     from django.db import connection
 
     slow = []

@@ -2,7 +2,7 @@
 
     python -m benchmarks.large_steps STEP ARGUMENTS
 
-`benchmarks.large_analysis` runs each in a process of its own, whose memory is its own.
+`benchmarks.large_analysis` runs each step in its own process, to measure its memory separately.
 """
 
 import json
@@ -18,12 +18,12 @@ from benchmarks.judging_meter import cpu_seconds, has_ended, highest_mib
 
 DATASET, EMAIL = "Comments", "boss@example.org"
 POLL = 1.0
-# A worker that has not said so by then does not live.
+# A worker without a heartbeat after this time is considered dead.
 LONGEST_START = 300
 
 
 class Measured:
-    """Seconds, processor seconds and memory of what happens inside."""
+    """Seconds, processor seconds and memory of the block."""
 
     def __enter__(self) -> "Measured":
         self.began, self.used = time.perf_counter(), time.process_time()
@@ -38,7 +38,7 @@ class Measured:
 
 
 def prepare() -> dict[str, Any]:
-    """A study with a researcher."""
+    """Create a study with a researcher."""
     from cqa_site.people.models import Membership, Role, Study, User
 
     study = Study.objects.create(name="Very many comments")
@@ -48,7 +48,7 @@ def prepare() -> dict[str, Any]:
 
 
 def bring(path: str) -> dict[str, Any]:
-    """Import the file as the command does it: first looked at, then written."""
+    """Import the file with the command, which first checks it and then writes."""
     from django.core.management import call_command
 
     from argsum.datasets.models import CellArgument, Comment
@@ -69,7 +69,7 @@ def bring(path: str) -> dict[str, Any]:
 
 
 def place(themes: str) -> dict[str, Any]:
-    """An analysis whose key points are the themes, each statement under its own."""
+    """Create an analysis whose key points are the themes, each with its own statements."""
     from argsum.analysis.actions.analyses import count_analysis, count_points, statements_of
     from argsum.analysis.actions.jobs import keep_placements
     from argsum.analysis.models import Analysis, FoundPoint
@@ -96,7 +96,7 @@ def place(themes: str) -> dict[str, Any]:
                 position=number,
                 text=name,
                 written=name,
-                # The titles of an aspect begin alike.
+                # All titles of an aspect start with the same word.
                 theme=name.split()[0],
             )
             for number, name in enumerate(names, start=1)
@@ -117,7 +117,7 @@ def place(themes: str) -> dict[str, Any]:
 
 
 def analyse(workers: Sequence[int], themes: str) -> dict[str, Any]:
-    """Ask for an analysis on the dataset's page and look at its state until it is done."""
+    """Request an analysis on the dataset's page and poll its state until it is done."""
     from django.urls import reverse
 
     from argsum.analysis.actions.analyses import delete_analysis
@@ -149,7 +149,7 @@ def analyse(workers: Sequence[int], themes: str) -> dict[str, Any]:
 
 
 def count() -> dict[str, Any]:
-    """What the pages of groups and periods, and the report, are made from."""
+    """Compute the counts for the pages of groups and periods and for the report."""
     from argsum.analysis.reports.counts import counted
 
     study, _cell = _study_and_cell()
@@ -159,7 +159,7 @@ def count() -> dict[str, Any]:
 
 
 def pages(explain: bool) -> list[Any]:
-    """Every page of `benchmarks.large_pages`."""
+    """Measure all pages of `benchmarks.large_pages`."""
     from benchmarks.large_pages import addresses, measure, plans_of
 
     study, _cell = _study_and_cell()
@@ -172,7 +172,7 @@ def pages(explain: bool) -> list[Any]:
 
 
 def read(number: int, themes: str) -> dict[str, Any]:
-    """Keep the vectors of so many distinct statements."""
+    """Store the vectors of ``number`` distinct statements."""
     import numpy as np
 
     from benchmarks.key_points import ShippedTools
@@ -187,7 +187,7 @@ def read(number: int, themes: str) -> dict[str, Any]:
 
 
 def group(most: int) -> dict[str, Any]:
-    """Group them; ``most`` is how many are compared with each other, 0 for as many as usual."""
+    """Group the stored statements; at most ``most`` are compared with each other (0: default)."""
     from argsum.analysis.methods import key_points, statements as grouping
     from argsum.scorers.methods.figures import adjusted_rand
 
@@ -211,7 +211,7 @@ def group(most: int) -> dict[str, Any]:
 
 
 class KeptTools:
-    """What grouping works with: vectors that were read before, and no quality."""
+    """Tools for grouping that use stored vectors and no quality scores."""
 
     tells_sides = True
     encoder_name = "shipped"
@@ -223,27 +223,27 @@ class KeptTools:
         self.kept = np.load(folder / "vectors.npy")
 
     def vectors(self, _texts: Sequence[str]) -> Any:
-        """Of all of them."""
+        """Return the vectors of all statements."""
         return self.kept
 
     def filler(self, texts: Sequence[str]) -> Any:
-        """None, to group all of them."""
+        """Mark no text as filler, so that all texts are grouped."""
         import numpy as np
 
         return np.zeros(len(texts), dtype=bool)
 
     def quality(self, texts: Sequence[str]) -> Any:
-        """Of none; it has no say in what is grouped."""
+        """Return unknown qualities, which do not affect the grouping."""
         import numpy as np
 
         return np.full(len(texts), np.nan, dtype=np.float32)
 
     def say(self, share: float, what: str, until: float | None = None) -> None:
-        """Nobody listens."""
+        """Ignore progress."""
 
 
 def client_of() -> tuple[Any, Any]:
-    """A browser in which the researcher is signed in, and the researcher."""
+    """Return a client that is signed in as the researcher, and the researcher."""
     from django.test import Client
 
     from cqa_site.people.models import User
@@ -269,7 +269,7 @@ def _folder() -> Path:
 
 
 def _wait_for(workers: Sequence[int]) -> None:
-    """Until every worker has looked for work once."""
+    """Wait until every worker has looked for work once."""
     from cqa_site.runs.models import WorkerBeat
 
     until = time.monotonic() + LONGEST_START
@@ -281,7 +281,7 @@ def _wait_for(workers: Sequence[int]) -> None:
 
 
 def _said(analysis: Any, known: dict[str, str | None]) -> str:
-    """How much was found, and how well that agrees with the themes."""
+    """Return a line about the key points and their agreement with the themes."""
     from argsum.scorers.methods.figures import adjusted_rand
 
     rows = analysis.placements.order_by("argument").values_list("argument__text", "point")
@@ -298,7 +298,7 @@ STEPS = {
 
 
 def main() -> None:
-    """One step."""
+    """Run one step."""
     import django
 
     django.setup()

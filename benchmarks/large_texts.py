@@ -1,4 +1,4 @@
-"""The file of comments of the benchmark of very many, and the themes of its statements."""
+"""The comment file for the benchmark of very many comments, and the themes of its statements."""
 
 import csv
 import json
@@ -13,7 +13,7 @@ DEVICES = ("phone", "tablet", "watch", "borrowed phone")
 
 
 def write_texts(folder: Path, comments: int) -> dict[str, str]:
-    """Paths of both files, and a line about them."""
+    """Write both files; return their paths and a line about them."""
     world = make_world(WORLD, size=comments)
     draw = Random(1)
     path, themes = folder / "comments.csv", folder / "themes.json"

@@ -1,11 +1,11 @@
-"""The leaderboard of many score sheets: seconds and memory to compute, and time of the page.
+"""The leaderboard of many score sheets: time and memory to compute it, and time of the page.
 
     python -m benchmarks.leaderboard
     python -m benchmarks.leaderboard --systems 20 --questions 100 --without-database
 
 The sheets are invented and seeded. "board" is the pure computation (cells, ranks, pairs, length,
-spread); the other lines are the whole job on a SQLite file of its own, and
-the page as a signed-in researcher gets it from the stored snapshot, without the network.
+spread). The other lines are the whole job on its own SQLite file, and the page that a signed-in
+researcher gets from the stored snapshot, without the network.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def invented_points(options: argparse.Namespace, maxima: dict[str, int]) -> pd.DataFrame:
-    """Points of every answer: some systems and questions are better than others."""
+    """Return points of all answers; some systems and questions are better than others."""
     generator = np.random.default_rng(options.seed)
     shape = (options.systems, options.scenarios, options.questions)
     system, scenario, question = (each.ravel() for each in np.indices(shape))
@@ -50,7 +50,7 @@ def invented_points(options: argparse.Namespace, maxima: dict[str, int]) -> pd.D
 
 
 def as_sheets(points: pd.DataFrame, groups: dict[str, list[str]]) -> pd.DataFrame:
-    """The table that the methods take."""
+    """Return the table that the methods expect."""
     named = {
         "answer_id": pd.Series(points.index).map("answer-{:06}".format),
         "question_id": points["question"].map("question-{:04}".format),
@@ -135,7 +135,7 @@ def made(rows, sha256, marker, recipe, board, agreement):
 
 
 def fill(points: pd.DataFrame):
-    """A study with an answer and a judge's sheet for every row."""
+    """Fill a study with an answer and a judge's sheet for every row."""
     from benchmark.rubrics.models import default_rubric
     from tests.cast import make_member, make_study
 
@@ -235,7 +235,7 @@ def measure_pages(rubric, boss) -> None:
 
 
 def page_seconds(client, address: str) -> tuple[float, float]:
-    """By the clock, and of the processor alone: on a busy machine they differ."""
+    """Return wall-clock and processor seconds, which differ on a busy machine."""
     start, work = time.perf_counter(), time.process_time()
     response = client.get(address)
     seconds = time.perf_counter() - start, time.process_time() - work

@@ -1,10 +1,10 @@
-"""Every page of the demo, an import and an export without language packages.
+"""Request all pages of the demo, import and export without language packages.
 
     .venv/bin/python -m benchmarks.light_pages
 
-Run it in an environment that has only ``requirements-site.txt``; it refuses one that has more. A
-throw-away site is made, every page that somebody finds a link to is asked for, a table of
-arguments is imported, and a round is exported in every format.
+Needs an environment that has only ``requirements-site.txt``, and refuses to run in a larger one.
+On a throw-away site, it requests every page that a user can reach by links, imports a table of
+arguments, and exports a round in every format.
 """
 
 import os
@@ -23,7 +23,7 @@ MAPPING = {f"map_{name}": name for name in ("object1", "object2", "text")} | {
 
 
 def main() -> int:
-    """Print what was asked for; 1 if anything answered with an error."""
+    """Print the results; return 1 if any response was an error."""
     os.environ |= {"DJANGO_SETTINGS_MODULE": "cqa_site.settings", "JOBS_INLINE": "true"}
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"DATA_DIR": folder, "STATIC_ROOT": f"{folder}/static"}
@@ -45,7 +45,7 @@ def main() -> int:
 
 
 def walk_pages() -> int:
-    """Ask for every page as everybody of the demo; how many failed."""
+    """Request every page as each demo user; return the number of failures."""
     from annotation.demo.actions import PEOPLE
     from cqa_site.people.models import User
 
@@ -61,7 +61,7 @@ def walk_pages() -> int:
 
 
 def counting(statuses: Counter[int]) -> Any:
-    """A client of the site on this machine that counts what it is answered."""
+    """Return a client that counts the status codes of its responses."""
     from django.test import Client
 
     class Counting(Client):
@@ -76,7 +76,7 @@ def counting(statuses: Counter[int]) -> Any:
 
 
 def bring_in() -> int:
-    """Import a table of arguments by its pages; 1 if it did not work."""
+    """Import a table of arguments on the pages; return 1 if it fails."""
     from django.core.files.uploadedfile import SimpleUploadedFile
     from django.test import Client
     from django.urls import reverse
@@ -98,7 +98,7 @@ def bring_in() -> int:
 
 
 def bring_out() -> int:
-    """Ask for every export of a round in every format; how many failed."""
+    """Request every export of a round in every format; return the number of failures."""
     from annotation.exports.actions import request_exports
     from annotation.exports.models import ExportFile
     from annotation.labelling.models import LabelRound

@@ -1,9 +1,9 @@
-"""Fills a throw-away site: people, things to work on, and one open round of a kind.
+"""Fill a throw-away site with people, data, and one open round of a kind.
 
     python -m benchmarks.made_rounds '{"kind": "score", "people": 50, "items": 3000, …}'
 
-Prints the public ids of the study and of the round, and the address where people work in it.
-Their e-mails are a0@bench.example and so on.
+Prints the public ids of the study and the round, and the URL of the work page. The people's
+e-mail addresses are a0@bench.example and so on.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 BATCH = 5_000
 SYSTEMS = 8
-# References and summaries of a set that is counted.
+# Numbers of references and summaries in a set to count.
 REFERENCES, SUMMARIES = 4, 5
 TEXT = """Summary:
 The {one} is lighter than the {other}, which carries more [1]. It depends on the way [{n}].
@@ -28,7 +28,7 @@ Best Option:
 
 
 def label(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
-    """A round of sentences; the first of them are control items."""
+    """Create a round of sentences; the first sentences are control items."""
     from annotation.labelling.actions.rounds import default_guideline
     from annotation.labelling.models import Item, LabelRound
 
@@ -57,7 +57,7 @@ def label(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> An
 
 
 def score(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
-    """A round over answers, each for several people."""
+    """Create a round of answers, each scored by several people."""
     from benchmark.rubrics.models import default_rubric
     from benchmark.scoring.actions import ScoringPlan, plan_round
 
@@ -73,7 +73,7 @@ def score(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> An
 
 
 def prefer(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
-    """A round over pairs of answers, each for several people."""
+    """Create a round of answer pairs, each judged by several people."""
     from benchmark.preferences.actions import PreferencePlan, plan_round
 
     _answers(study, wanted["items"])
@@ -82,7 +82,7 @@ def prefer(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> A
 
 
 def edit(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
-    """A round with a desk for everybody, all of one length."""
+    """Create an editing round with one desk per person, all of the same length."""
     from annotation.editing.actions.rounds import LEAVE_NOTHING, EditingPlan, plan_round
 
     _answers(study, wanted["items"])
@@ -98,7 +98,7 @@ def edit(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any
 
 
 def count(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
-    """A round over sets of key points, each for several people."""
+    """Create a round of key point sets, each counted by several people."""
     from argsum.counting.actions.rounds import ALL, CountingPlan, plan_round
 
     _summary_sets(study, wanted["items"])
@@ -106,7 +106,7 @@ def count(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> An
     return plan_round(study=study, plan=plan, actor=boss)
 
 
-# What makes a round of each kind, and the role of the people who work in it.
+# Function that creates a round of each kind, and the role of its workers.
 KINDS = {
     "label": (label, "annotator"),
     "score": (score, "annotator"),
@@ -125,7 +125,7 @@ def _pairs(study: Any, wanted: int) -> list[Any]:
 
 
 def _arguments(study: Any, wanted: int) -> list[Any]:
-    """About fifteen sentences of each pair."""
+    """Create about fifteen sentences about each pair."""
     from annotation.corpus.models import Argument
     from cqa_site.tabular.cells import text_key
 
@@ -140,7 +140,7 @@ def _arguments(study: Any, wanted: int) -> list[Any]:
 
 
 def _answers(study: Any, wanted: int) -> None:
-    """Answers of eight systems to each question, with a list of three arguments."""
+    """Create answers of eight systems to each question, with a list of three arguments."""
     from annotation.answers.actions import argument_list
     from annotation.answers.models import Answer, System
     from annotation.corpus.models import Question
@@ -177,7 +177,7 @@ def _answers(study: Any, wanted: int) -> None:
 
 
 def _summary_sets(study: Any, wanted: int) -> None:
-    """Twelve cells, and so many sets of each that there are enough."""
+    """Create twelve cells with enough summary sets each."""
     from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
     from argsum.keypoints.models import SummarySet, SystemSummary
     from cqa_site.tabular.cells import text_key
@@ -217,7 +217,7 @@ def _summary_sets(study: Any, wanted: int) -> None:
 
 
 def make(wanted: dict[str, Any]) -> list[str]:
-    """People and an open round; its study's id, its own, and where people work."""
+    """Create people and an open round; return the ids of study and round, and the work URL."""
     from django.contrib.auth.hashers import make_password
     from django.urls import reverse
 
