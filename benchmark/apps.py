@@ -26,7 +26,8 @@ class BenchmarkConfig(AppConfig):
         register(SCORING)
         register(PREFERRING)
         register_score_imports()
-        # The round first: it takes the answers that are there, not those of the demo's scores.
+        # The round comes first, so that it uses the existing answers, not those of the demo
+        # scores.
         add_part("benchmark.demo.actions.add_round")
         add_part("benchmark.demo.actions.add_scores")
         add_part("benchmark.preferences.actions.add_demo_round")

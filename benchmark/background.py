@@ -1,4 +1,4 @@
-"""Background work of this app: kinds of runs with their pages, and handlers of jobs."""
+"""Background work of this app: kinds of runs with their pages, and job handlers."""
 
 from django.utils.translation import gettext_lazy as lazy
 
@@ -42,7 +42,7 @@ class PreferenceRunKind(kind.PreferringKind, RunKind):
     start_path = "benchmark.preferences.api.START"
 
 
-# Handlers of jobs, and periodic chores.
+# Job handlers
 
 handles(leaderboard_actions.JOB)(leaderboard_actions.make_board)
 handles(leaderboard_actions.SLICE_JOB)(leaderboard_actions.make_slice)

@@ -1,4 +1,4 @@
-"""Import of all models, so that Django finds the app's tables."""
+"""Imports of all models, so that Django finds the app's tables."""
 
 # ruff: noqa: F401
 

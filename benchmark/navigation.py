@@ -1,4 +1,4 @@
-"""Navigation: menu entries, and the steps from questions to the best systems."""
+"""Menu entries, and the steps from questions to the best systems."""
 
 from collections.abc import Iterator
 
@@ -39,14 +39,14 @@ def score_entries() -> Iterator[MenuEntry]:
     yield MenuEntry("judges", lazy("Judge leaderboard"), "score_judges", place=60)
 
 
-# With one system there is nothing to rank.
+# A ranking needs at least two systems.
 FEWEST = 2
-# Questions from which two systems can be told apart; more systems need a few more.
+# Minimum questions to distinguish two systems; more systems need a few more questions.
 LEAST = least_to_differ()
 
 
 def steps(study: Study) -> list[StudyStep]:
-    """Return the steps: questions, system answers, raters, scores, the leaderboard."""
+    """Return the steps: questions, answers by systems, raters, scores and the leaderboard."""
     questions = study.questions.count()
     systems = (
         Answer.objects.filter(system__study=study).order_by().values("system").distinct().count()
@@ -91,7 +91,7 @@ def steps(study: Study) -> list[StudyStep]:
             text=_("Ranks with intervals, and the differences that these questions can show."),
             button=_("Leaderboard"),
             page="scores",
-            # It is computed when somebody opens it.
+            # The leaderboard is computed when it is first opened.
             is_done=is_enough and study.board_snapshots.exists(),
         ),
     ]

@@ -12,5 +12,5 @@ urlpatterns = [
     *boards.urlpatterns, *agreement.urlpatterns, *scoring.urlpatterns, *rubrics.urlpatterns,
     *distillation.urlpatterns, *judges.urlpatterns, *preferences.urlpatterns,
 ]  # fmt: skip
-# Outside of any study.
+# Pages outside any study
 public_urlpatterns = boards.public_urlpatterns

@@ -26,7 +26,7 @@ from cqa_site.rounds.lifecycle import open_round
 from cqa_site.tabular.cells import text_key
 
 SYSTEMS = ("Invented model A", "Invented model B", "Invented model C")
-# Aspect, sentence on the first object, sentence on the second.
+# Aspect, sentence about the first object, sentence about the second object.
 Aspect = tuple[str, str, str]
 TEXTS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("texts.json").read_text("utf-8"))
 
@@ -53,26 +53,27 @@ def answer_text(system: str, scenario: int, pair: Sequence[str], aspects: list[A
     return f"{opening}\n\nMain aspects:\n" + "\n".join(lines) + ending
 
 
-# Scores for the demo study: invented answers, and a seeded simulation that scores them.
+# Scores for the demo study: invented answers, scored by a seeded simulation.
 #
-# Two members of the demo and an invented judge score by the same rubric. The judge is more lenient
-# than people and cannot be used once in a while, so that every page has something to show.
+# Two members of the demo study and an invented judge use the same rubric. The judge is more
+# lenient than people, and some of its replies are unusable, so that every page has something to
+# show.
 
 SOURCE = "demo"
 SEED = 11
 SCENARIOS = (Answer.Scenario.BARE, Answer.Scenario.STRUCTURE)
-# How much of each criterion an answer deserves, on average.
+# Mean share of each criterion's points that an answer deserves.
 QUALITY = dict(zip(SYSTEMS, (0.85, 0.65, 0.55), strict=True))
 STRUCTURED = 0.12
-# How often a person gives other points than the answer deserves, and how often the judge does.
+# How often a person or the judge gives points that differ from what the answer deserves.
 SLIPS = {"person": 0.12, "judge": 0.15}
-# How often the judge gives one point more than it should, and how often its reply is no use.
+# How often the judge gives one point too many, and how often its reply is unusable.
 LENIENCE, UNUSABLE = 0.3, 0.04
 Points = dict[str, int]
 
 
 def add_scores(*, study: Study, users: Mapping[str, User]) -> None:
-    """Add answers and sheets to the demo; older answers are left for people to score."""
+    """Add answers and score sheets to the demo; leave older answers for people to score."""
     rubric = default_rubric(study, actor=users[Role.RESEARCHER])
     answers = _answers(study)
     people = [_member_rater(study, users[role]) for role in (Role.ANNOTATOR, Role.EXPERT)]
@@ -134,7 +135,7 @@ def _system(study: Study, name: str) -> System:
 
 
 def _deserved(rubric: RubricVersion, answer: Answer, rng: random.Random) -> Points:
-    """Return the points an answer deserves; its length is counted, the rest drawn."""
+    """Return the points an answer deserves: computed for its length, drawn at random otherwise."""
     structured = STRUCTURED if answer.scenario == Answer.Scenario.STRUCTURE else 0.0
     share = min(0.97, QUALITY[answer.system.name] + structured)
     points = {
@@ -196,7 +197,7 @@ def _sheet(rubric: RubricVersion, answer: Answer, rater: Rater, points: Points) 
 
 
 ROUND_SEED = 5
-# Our own judgement of the practice answer, where it is not full points.
+# Our own judgement of the practice answer, for the criteria without full points.
 LESS = {"C3": 0, "C9": 1, "C10": 1, "C15": 0}
 WHY = {
     "C3": "The introduction begins with details instead of naming the aspects that follow.",

@@ -1,7 +1,7 @@
 """Training of a LoRA adapter on chat pairs; the only file that imports peft.
 
-Runs on the CPU as well as on an accelerator. Only the words of the assistant are learned; the
-question is read, not learned. All heavy packages are imported when training begins.
+It runs on a CPU or an accelerator. The model learns only the assistant's text; the question is
+input. All heavy packages are imported when training begins.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any, ClassVar
 from cqa_site.judging.training import Training, TrainingRecipe
 
 Messages = list[dict[str, str]]
-# Token ids and labels of a pair, and whether it was cut.
+# Token ids and labels of a pair, and whether it was truncated.
 Example = dict[str, Any]
 IGNORED = -100
 PACKAGES = ("torch", "transformers", "peft")
 MANIFEST = "training.json"
-# What appendix B of the CompQA paper names, and how we always differ from it.
+# Settings that appendix B of the CompQA paper names, and how ours always differ.
 IN_PAPER = ("epochs", "batch", "learning_rate", "warmup", "weight_decay")
 ALWAYS = (
     "optimizer: AdamW, with the decay apart from the gradient; the paper says Adam",
@@ -42,23 +42,24 @@ class TrainingRefused(Exception):
 class AdapterRecipe(TrainingRecipe):
     """Settings for training the adapter.
 
-    Defaults are those of the CompQA paper where it gives any.
+    The defaults are those of the CompQA paper, where it states them.
 
-    Appendix B gives epochs, batch, learning rate, warm-up, weight decay and a cosine schedule.
-    Rank, alpha, dropout and the longest pair are ours.
+    Appendix B gives the epochs, batch size, learning rate, warm-up, weight decay and cosine
+    schedule. Rank, alpha, dropout and the maximum length of a pair are ours.
 
     Attributes
     ----------
     batch : int
-        Pairs between two steps of the optimizer.
+        Pairs per optimizer step.
     at_once : int
-        Pairs in memory at a time; gradients are added up to a batch.
+        Pairs in memory at a time; gradients are accumulated over a batch.
     warmup : float
-        Share of the steps in which the rate rises from 0; from there it falls as a cosine to 0.
+        Share of the steps in which the rate rises from 0; afterwards, it falls to 0 along a
+        cosine.
     rank, dropout
-        Of the low-rank matrices; on all linear layers of the model.
+        Of the low-rank matrices, which are added to all linear layers of the model.
     longest : int
-        Maximum tokens of a pair; longer ones are cut, and counted.
+        Maximum number of tokens in a pair; longer pairs are truncated and counted.
     """
 
     bounds: ClassVar = {
@@ -84,7 +85,7 @@ class AdapterRecipe(TrainingRecipe):
 
 
 def read_pairs(path: Path) -> list[Messages]:
-    """Read the messages of a JSON Lines file; raises TrainingRefused with file and line."""
+    """Read the messages of a JSON Lines file; raise TrainingRefused with the file and line."""
     pairs = []
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
@@ -106,10 +107,10 @@ def train(
 ) -> dict[str, Any]:
     """Train the adapter and save it in the folder ``out`` with its tokenizer and a manifest.
 
-    Returns the manifest; its losses are means per learned token, in nats.
+    Return the manifest, whose losses are means per learned token, in nats.
 
-    ``model`` is a folder or a name that transformers knows. Raises TrainingRefused if it cannot
-    be loaded.
+    ``model`` is a folder or a model name for transformers. Raise TrainingRefused if it cannot be
+    loaded.
     """
     training = AdapterTraining(model, pairs, validation, recipe, say)
     training.run(lambda done, total, note: None)
@@ -134,9 +135,9 @@ def train(
 
 
 class AdapterTraining(Training):
-    """One training of an adapter; its loss is said after each epoch, and the last weights stay."""
+    """Training of an adapter; reports the loss after each epoch and uses the last weights."""
 
-    # As many as the processor has: a large model takes hours.
+    # All processor threads, because a large model takes hours.
     threads = None
     clip = None
 
@@ -173,11 +174,11 @@ class AdapterTraining(Training):
         self.prepare(batches, looks_at, weights, decay=recipe.weight_decay)
 
     def rate(self, step: int) -> float:
-        """Return a step's share of the learning rate."""
+        """Return the factor for the learning rate at a step."""
         return rate_at(step, self.steps, self.recipe.warmup)
 
     def losses(self, batch: Sequence[Example]) -> Iterator[Any]:
-        """Yield the shares of some pairs at a time; every learned token weighs the same."""
+        """Yield each part's share of the loss; every learned token has the same weight."""
         learned = sum(map(_learned, batch))
         self.tokens += learned
         for loss, count in self._parts(batch):
@@ -185,7 +186,7 @@ class AdapterTraining(Training):
             self.total += float(loss.detach()) * count
 
     def judge(self) -> tuple[dict[str, Any], float]:
-        """Return the epoch's mean losses per learned token; the last weights are the best."""
+        """Return the epoch's mean losses per learned token; the last epoch counts as the best."""
         import torch
 
         epoch = len(self.progress.looks) + 1
@@ -215,14 +216,14 @@ class AdapterTraining(Training):
         return batches
 
     def _parts(self, examples: Sequence[Example]) -> Iterator[tuple[Any, int]]:
-        """Yield the mean loss per learned token and their number, for some pairs at a time."""
+        """Yield the mean loss per learned token and the number of these tokens, for each part."""
         for start in range(0, len(examples), self.recipe.at_once):
             part = examples[start : start + self.recipe.at_once]
             if count := sum(map(_learned, part)):
                 yield self._loss(part), count
 
     def _loss(self, examples: Sequence[Example]) -> Any:
-        """Return the mean loss per learned token of some pairs, padded to the longest."""
+        """Return the mean loss per learned token of pairs padded to the longest of them."""
         import torch
         from torch.nn.utils.rnn import pad_sequence
 
@@ -302,7 +303,7 @@ def _chat(tokenizer: Any, messages: Messages, *, asks: bool) -> list[int]:
 
 
 def _example(tokenizer: Any, messages: Messages, longest: int) -> Example:
-    """Return token ids and labels of one pair; tokens before the answer are not learned."""
+    """Return the token ids and labels of one pair; tokens before the answer are not learned."""
     chat = _chat(tokenizer, messages[:-1], asks=True)
     whole = _chat(tokenizer, messages, asks=False)
     start = _common(chat, whole)

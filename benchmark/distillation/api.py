@@ -1,4 +1,4 @@
-"""Good pairs as training data."""
+"""REST API for training data: question–answer pairs with high totals."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from cqa_site.api.base import Request, StudyViews, require_valid
 from cqa_site.web.rest.queries import refuse_unknown
 
 NAMES = ("rubric", "basis", "least_total", "widest_gap", "each", "validation", "seed")
-# Given once for each value.
+# Parameters that can be repeated.
 SEVERAL = ("judges", "systems", "scenarios", "conditions")
 
 
@@ -29,7 +29,7 @@ class PairsSerializer(serializers.Serializer):
 
 
 class DistillationViews(StudyViews):
-    """Question–answer pairs above a total and an agreement."""
+    """Question–answer pairs with a minimum total and agreement."""
 
     queryset = Answer.objects.none()
     serializer_class = PairsSerializer

@@ -20,12 +20,12 @@ from cqa_site.people.models import Rater, Study
 from cqa_site.web.pages import offer
 
 MOST_EACH = 20
-# Points of the CompQA rubric from which the paper learned.
+# Minimum points, by the CompQA rubric, of the answers that the paper trained on.
 LEAST_TOTAL = 18
 
 
 class PairsForm(forms.Form):
-    """Thresholds, filters and the split; sent by GET, so that the address is the recipe."""
+    """Thresholds, filters and the split; sent by GET, so that the address contains the recipe."""
 
     advanced = ("each", "validation", "seed", "judges", "systems", "scenarios", "conditions")
 

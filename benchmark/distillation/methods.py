@@ -1,12 +1,12 @@
 """Selection of question–answer pairs for training, and their format.
 
-A pair is taken if its answer has a high total, and, where people and judges both scored it, if
-they agree about it. All good answers to a question are taken, as in the paper, or the best few, so
-that questions with many answers do not outweigh the others. Groups of questions (the same two
-objects), not pairs, are split between training and validation.
+A pair is selected if its answer has a high total and, where both people and judges scored it, if
+they agree. Either all good answers to a question are selected, as in the paper, or only the best
+few, so that questions with many answers do not outweigh the others. Groups of questions about the
+same two objects, not single pairs, are split between training and validation.
 
-Source: CompQA paper, section on distillation and appendix B: at least 18 points, no limit per
-question that it names; all words here are ours.
+Source: CompQA paper, section on distillation and appendix B: at least 18 points, and no stated
+limit per question. All wording here is ours.
 """
 
 from __future__ import annotations
@@ -32,21 +32,22 @@ class Rules:
     Attributes
     ----------
     basis : str
-        Whose mean total counts; with ``BOTH`` the lower one of people's and judges'.
+        Whose mean total counts; with ``BOTH``, the lower mean of people and judges.
     least_total : float
         In points.
     widest_gap : float or None
-        Most points between people's and judges' means; None asks for no agreement. Pairs that
-        only one side scored have no gap and pass unless the basis is ``BOTH``.
+        Maximum difference in points between the means of people and judges; None for no limit.
+        Pairs scored only by people or only by judges have no gap; they pass unless the basis is
+        ``BOTH``.
     judges : tuple of str
-        Ids of the judges that count, whose means are averaged; empty for all of them.
+        Ids of the judges that count; their means are averaged. Empty for all judges.
     each : int or None
-        Most answers taken per question, best first; None takes all.
+        Maximum number of answers per question, best first; None for no limit.
     conditions : tuple of str
-        Ids of the conditions whose answers are taken, or ``all``; empty for the plain ones. The
-        sheets of others are left out before pairs are chosen.
+        Ids of the conditions whose answers are selected, or ``all``; empty for plain conditions.
+        Sheets for answers under other conditions are left out before pairs are chosen.
     validation : float
-        Share of the groups of questions kept for validation, 0 to below 1.
+        Share of the groups of questions used for validation, at least 0 and below 1.
     """
 
     basis: str = BOTH
@@ -77,26 +78,26 @@ class TrainingPairs:
 def choose_pairs(
     sheets: pd.DataFrame, people: Sequence[str], rules: Rules, *, unfit: Collection[int] = ()
 ) -> TrainingPairs:
-    """Choose answers by their sheets.
+    """Choose answers by their score sheets.
 
     Parameters
     ----------
     sheets
-        Rows are sheets with the columns answer, question, group (questions of one group are never
-        in two parts), system, scenario, rater_kind, rater, rater_id, total (points; NaN does
-        not count).
+        Rows are sheets with the columns answer, question, group (all questions in a group are in
+        the same part), system, scenario, rater_kind, rater, rater_id, total (points; NaN does not
+        count).
     people
         Kinds of raters that are people; all others are judges.
     rules
         Conditions that a pair must meet.
     unfit
-        Answers that cite something no prompt could show.
+        Answers that cite an argument that no prompt can show.
 
     Returns
     -------
     Chosen
-        ``pairs`` has a row an answer: answer, question, group, system, scenario, people, judges
-        (mean totals in points, NaN for none), total, gap, part (train or validation).
+        ``pairs`` has one row per answer: answer, question, group, system, scenario, people, judges
+        (mean totals in points, NaN if missing), total, gap, part (train or validation).
     """
     if rules.judges:
         counts = sheets["rater_kind"].isin(list(people)) | sheets["rater_id"].isin(rules.judges)
@@ -123,7 +124,7 @@ def chat_record(
 ) -> dict[str, Any]:
     """Return one pair as chat messages.
 
-    ``about`` states its origin.
+    ``about`` describes its origin.
 
     Examples
     --------
@@ -136,7 +137,7 @@ def chat_record(
 
 
 def _means(sheets: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
-    """Return a row per answer with mean totals of people and judges, over averaged replicates."""
+    """Return the mean totals of people and judges for each answer, after averaging replicates."""
     import pandas as pd
 
     known = sheets[sheets["total"].notna()]
@@ -153,7 +154,7 @@ def _means(sheets: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
 
 
 def _conditions(answers: pd.DataFrame, rules: Rules) -> list[tuple[str, pd.Series]]:
-    """Return each condition with the reason given for answers that fail it."""
+    """Return each condition with the reason shown for answers that fail it."""
     if rules.basis == BOTH:
         scored = answers[PEOPLE].notna() & answers[JUDGES].notna()
     else:

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# The request that stands before an answer in training data: the one a run would send for it.
+# Requests in the training data: for each answer, the request that a run would send.
 #
-# An answer is learned under the prompt of its scenario, with the numbered arguments it was written
-# from, so that every number it cites stands before it and a tuned model is trained on what it will
-# be asked. An answer that cites numbers under a scenario without arguments, or under none, gets
-# the prompt of the next scenario that shows them.
+# An answer is paired with the prompt of its scenario and the numbered arguments it was written
+# from, so that the prompt contains every number it cites, and a tuned model is trained on the
+# requests it will receive. An answer that cites numbers, but has no scenario or a scenario without
+# arguments, gets the prompt of the next scenario that shows them.
 
 Messages = Sequence[Mapping[str, str]]
 SHOWN = {"uses_aspect": True, "uses_wording": True}
@@ -59,7 +59,7 @@ def requests_of(study: Study, answers: Iterable[Answer]) -> dict[int, Messages]:
 
 
 def bare_requests(study: Study, questions: Iterable[Question]) -> list[Messages]:
-    """Return questions as scenario 1 asks them, without arguments, so that nothing is drawn."""
+    """Return requests under scenario 1, which has no arguments, so that none are drawn."""
     parts = _newest(study)["answer_1"]
     return [write_request(parts, question, SHOWN, None).messages for question in questions]
 
@@ -107,13 +107,13 @@ class TrainingData:
 
     @property
     def judges(self) -> list[str]:
-        """Names of the selected judges; empty if all count."""
+        """Names of the selected judges; empty if all judges count."""
         chosen = self.rubric.study.raters.filter(public_id__in=self.rules.judges)
         return list(chosen.order_by("name").values_list("name", flat=True))
 
     @property
     def conditions(self) -> str:
-        """Conditions under which the answers were written, in words."""
+        """Conditions under which the answers were written, as text."""
         if ALL in self.rules.conditions:
             return "all"
         return "; ".join(names_of(self.rubric.study, self.rules.conditions)) or "plain ones only"
@@ -135,7 +135,7 @@ def choose(rubric: RubricVersion, rules: Rules) -> TrainingData:
 
     every = counted_sheets(rubric)
     table = sheet_table(under(every, rules.conditions, "answer__"), rubric.rubric)
-    # Questions about the same two objects, in either order, never stand on both sides.
+    # All questions about the same two objects, in either order, are in the same part.
     objects = zip(table["object1"], table["object2"], strict=True)
     table["group"] = ["\0".join(sorted(map(str.casefold, pair))) for pair in objects]
     unfit = cannot_be_asked(table["answer"].unique().tolist())
@@ -149,7 +149,7 @@ def choose(rubric: RubricVersion, rules: Rules) -> TrainingData:
 
 
 def records(training: TrainingData, part: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield pairs as chat messages, in question order, with one query per few hundred pairs."""
+    """Yield pairs as chat messages in question order, with one query for a few hundred pairs."""
     pairs = training.chosen.pairs
     rows = pairs if part is None else pairs[pairs["part"] == part]
     for start in range(0, len(rows), FETCH):
@@ -157,7 +157,7 @@ def records(training: TrainingData, part: str | None = None) -> Iterator[dict[st
 
 
 def jsonl(training: TrainingData, part: str | None = None) -> Iterator[str]:
-    """Yield one line of JSON per pair."""
+    """Yield one line of JSON for each pair."""
     for record in records(training, part):
         yield json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 

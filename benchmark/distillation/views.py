@@ -1,4 +1,4 @@
-"""Selection of training pairs: choose rules, see the counts, download."""
+"""Selection of training pairs: rules, counts and downloads."""
 
 from collections.abc import Iterable
 

@@ -39,7 +39,7 @@ from .methods.score_files import judge_of
 
 JUDGE = "sample judge"
 SYSTEM, SCENARIO = "sample_model", 4
-# Two things, why the first one is better, and where the other one is.
+# Two objects, the advantage of the first, and the situation in which the second wins.
 QUESTIONS = (
     ("tea", "coffee", "it calms and costs little", "on a long night of work"),
     ("train", "plane", "it starts in the middle of the town", "over an ocean"),
@@ -89,7 +89,7 @@ def _human() -> bytes:
 
 
 def _sheets() -> bytes:
-    """Return sample of two systems, scored by two people, with enough questions for a ranking."""
+    """Return a sample: two systems, scored by two people on enough questions for a ranking."""
     columns = ("object1", "object2", "system", "scenario", "text", "rater", *COMPQA.keys)
     rows = [
         (winner, other, system, SCENARIO, text, rater, *points.values())
@@ -115,14 +115,14 @@ SAMPLES = {
 
 
 def fits_judged(look: Look) -> str:
-    """Recognize answers with the points of a judge."""
+    """Recognize answers with points given by a judge."""
     if not look.has("object1", "object2", "comparison", "score_dict"):
         return ""
     return _("each record has an answer under “comparison” and a judge's points in “score_dict”")
 
 
 def fits_human(look: Look) -> str:
-    """Recognize the consolidated table."""
+    """Recognize the table of consolidated scores."""
     if not look.has("object1", "object2", "comparison", "model", "scenario"):
         return ""
     if not look.has_points or "rater" in guess_columns(look.columns, COMPQA):
@@ -131,13 +131,13 @@ def fits_human(look: Look) -> str:
 
 
 def fits_sheets(look: Look) -> str:
-    """Recognize points of named raters."""
+    """Recognize tables with points given by named raters."""
     if not look.has_points or "rater" not in guess_columns(look.columns, COMPQA):
         return ""
     return _("each row has points C1, C2, … and a rater")
 
 
-# The formats of score sheets: released judgements, people's consolidated scores, any table.
+# Formats of score sheets: released judgements, people's consolidated scores, other tables.
 
 NEW_SHEETS = ngettext_lazy("%(shown)s new score sheet", "%(shown)s new score sheets", "number")
 NEW_UNSCORED = ngettext_lazy(
@@ -154,7 +154,7 @@ SCORES_PAGE = ("scores", lazy("Score leaderboard"))
 
 
 def has_no_usable_sheet(file: ImportFile) -> bool:
-    """Whether all sheets of a file, imported or not, are unscored."""
+    """Return whether all sheets in a file, imported or not, are unscored."""
     usable, unscored = (_stored(file, name) for name in (SCORE_SHEETS, UNSCORED_SHEETS))
     return unscored > 0 and not usable
 
@@ -165,10 +165,10 @@ def _stored(file: ImportFile, object_name: str) -> int:
 
 
 class WithSheets(Format):
-    """Format whose messages depend on how many of its sheets can be used."""
+    """Format whose messages depend on the number of usable sheets."""
 
     def caution(self, file: ImportFile) -> Text:
-        """Return a warning for a file in which no sheet counts."""
+        """Return a warning if no sheet in the file counts."""
         return NONE_USABLE if has_no_usable_sheet(file) else super().caution(file)
 
     def follow(self, file: ImportFile) -> Text:
@@ -190,19 +190,19 @@ class SheetsFormat(WithSheets):
     def guess_columns(
         self, study: Study, preview: FilePreview, options: Mapping[str, Any]
     ) -> Mapping[str, str]:
-        """Return the columns by the chosen rubric; raises ImportRefused for an unknown one."""
+        """Guess the columns for the chosen rubric; raise ImportRefused if it is unknown."""
         return guess_columns(preview.columns, chosen_rubric(study, options).rubric)
 
     def is_own(self, preview: FilePreview) -> bool:
-        """Whether the columns are those of an export of score sheets."""
+        """Return whether the columns are those of a score sheet export."""
         return "rubric_sha256" in preview.columns
 
 
 class JudgedFormat(WithSheets, AnswersFormat):
-    """Answers with the scores of a judge; their folder is named after the judge."""
+    """Answers scored by a judge, in a folder named after the judge."""
 
     def of_folder(self, folder: str) -> Mapping[str, Any]:
-        """Return the judge named by a folder ``judged_NAME``."""
+        """Return the name of the judge from a folder name ``judged_NAME``."""
         name = folder.rpartition("/")[2]
         judge = judge_of(name)
         return {} if judge == name else {"rater": judge}

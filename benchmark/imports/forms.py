@@ -1,4 +1,4 @@
-"""Forms for score imports: rubric, raters and columns, and when each is needed."""
+"""Forms for score imports: rubric, raters and columns, and the steps that show them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -56,7 +56,7 @@ LABELS = {
 
 
 def rubric_choices(study: Study) -> list[tuple[str, Any]]:
-    """Return all rubric versions of the study, the newest of CompQA first."""
+    """Return all rubric versions of the study, with the newest CompQA version first."""
     versions = study.rubric_versions.order_by("name", "-number")
     return [
         ("", _("The newest version of CompQA")),
@@ -65,7 +65,7 @@ def rubric_choices(study: Study) -> list[tuple[str, Any]]:
 
 
 class ScoredByForm(forms.Form):
-    """Choice of the rubric version under which the points were given."""
+    """Choice of the rubric version by which the points were given."""
 
     rubric = forms.ChoiceField(label=_("Rubric"), required=False)
 
@@ -86,7 +86,7 @@ class JudgeForm(ScoredByForm):
 
 
 class RubricSheetForm(SheetForm, ScoredByForm):
-    """How to read a table, and the rubric under which its points were given."""
+    """Settings for reading a table, and the rubric by which its points were given."""
 
     field_order = ("sheet", "encoding", "header_row", "rubric")
 
@@ -123,7 +123,7 @@ class SheetColumnsForm(ColumnsForm):
         )
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
-        """Return the errors in the mapping, worded by the reader that will use it."""
+        """Return the errors in the mapping, as found by the reader that will use it."""
         has_rater = bool(self.cleaned_data.get("rater"))
         return check_columns(self.columns, mapping, self.rubric, has_rater=has_rater)
 
@@ -143,7 +143,7 @@ class JudgeQuestions(RubricQuestions):
 
 
 class SheetQuestions(ImportColumnsForm):
-    """Step that assigns columns; raises ImportRefused if the study lacks the rubric."""
+    """Step that assigns columns; raises ImportRefused if the rubric is not in the study."""
 
     title = _("Score sheets")
     seen_names = (*READING, "rubric")
@@ -159,7 +159,7 @@ class SheetQuestions(ImportColumnsForm):
         )
 
     def form(self, data: Any) -> SheetColumnsForm:
-        """Return the form with a choice of column for each field and criterion."""
+        """Return the form, with one column choice for each field and criterion."""
         return SheetColumnsForm(
             data, **self.about_columns, rubric=self.rubric, initial=self.initial()
         )

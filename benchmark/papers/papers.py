@@ -14,7 +14,7 @@ from cqa_site.tabular import UnreadableFile
 
 
 def compqa(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
-    """Compute every figure of the released scores. Uses no database; options change no figure."""
+    """Compute every figure from the released scores, without a database; options are ignored."""
     try:
         return compqa_reproduction(data)
     except (AnswerReleaseMissing, UnreadableFile) as error:

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from benchmark.preferences.methods.pair_planning import KnownPair, PairPlan
 
 
-# Control pairs of a round: pairs with a known verdict, which look like any other.
+# Control pairs of a round: pairs with a known verdict that look like any other pair.
 #
-# A verdict is known because the two answers differ widely in points, or because a researcher says
-# so. It tells how well somebody looks; such pairs rank no system, for they were chosen by how
-# different their answers are.
+# A verdict is known because the two answers differ widely in points, or because a researcher gave
+# it. Control pairs show how carefully a rater works. They do not affect the ranking, because they
+# were chosen by how much their answers differ.
 
-# The lower key first → which of the two is better.
+# Keys of two answers, the lower first → which of the two is better.
 KnownVerdicts = dict[tuple[int, int], str]
 
 
@@ -53,25 +53,25 @@ def controls_of(
     taken: Collection[frozenset[int | str]],
     seed: int,
 ) -> KnownVerdicts:
-    """Return the control pairs of a plan: the given ones, and drawn ones up to ``size``.
+    """Return the control pairs of a plan: all given pairs, plus drawn pairs up to ``size``.
 
     Parameters
     ----------
     study, seed
-        Whose answers; of the draw.
+        Study of the answers; seed of the draw.
     candidates
-        The answers of the plan; answers meet where their question is the same.
+        Answers in the plan; two answers can be paired if their ``question`` is the same.
     size, gap
-        How many in all; drawn are pairs whose mean points differ by ``gap`` or more.
+        Total number of control pairs; minimum difference in mean points for drawn pairs.
     given
-        Public ids, the better answer first.
+        Public ids of the two answers, the better one first.
     taken
-        Pairs that cannot be controls, because they are used elsewhere.
+        Pairs that cannot be controls because they are used elsewhere.
 
     Raises
     ------
     RoundNotReady
-        A given pair is none of the plan's, or too few pairs differ by so much.
+        If a given pair is not possible in the plan, or too few pairs differ by ``gap``.
     """
     from benchmark.preferences.methods.pair_planning import draw_controls
 
@@ -145,7 +145,7 @@ def _can_meet(two: Sequence[Candidate | None]) -> bool:
 
 
 def _by_points(study: Study, candidates: Sequence[Candidate], gap: float) -> list[KnownPair]:
-    """Return pairs of answers whose points differ by ``gap`` or more, the better one first."""
+    """Return pairs of answers whose points differ by at least ``gap``, the better one first."""
     from benchmark.preferences.methods.pair_planning import KnownPair
 
     points = _points(study)
@@ -168,7 +168,7 @@ def _by_points(study: Study, candidates: Sequence[Candidate], gap: float) -> lis
 
 
 def _points(study: Study) -> Mapping[int | str, float]:
-    """Map each answer to its mean total, by people if they scored any, else by judges."""
+    """Map each answer to its mean total, by people if they scored any, or else by judges."""
     rubric = rubric_of(study)
     if rubric is None:
         return {}
@@ -178,7 +178,7 @@ def _points(study: Study) -> Mapping[int | str, float]:
     return dict(rows.values_list("answer").annotate(Avg("total")))
 
 
-# A rater's order is made of all pairs that are left; more would make serving slow.
+# Each rater's order includes all remaining pairs, so more pairs would slow down serving.
 MOST_PAIRS = 5_000
 SETTINGS = (
     "name", "seed", "instructions", "raters", "asks_reason", "repeat_share", "lease_minutes",
@@ -196,19 +196,19 @@ class PreferencePlan:
     # None means all.
     systems: tuple[System, ...] = ()
     scenarios: tuple[int, ...] = ()
-    # Public ids or `ALL`; without any only plain ones.
+    # Public ids or `ALL`; empty for plain conditions only.
     conditions: tuple[str, ...] = ()
-    # Whether answers meet that were written under different scenarios or conditions, or none.
+    # Whether to pair answers across different scenarios and conditions.
     is_mixed: bool = False
     leave_out_used: bool = True
     raters: int = 2
     asks_reason: bool = True
     repeat_share: float = 0.0
     lease_minutes: int = 120
-    # Share of the pairs whose verdict is known, from points that differ by the gap or more.
+    # Share of control pairs; their verdict is known because points differ by at least the gap.
     control_share: float = 0.0
     control_gap: float = 5.0
-    # Public ids of answers, the better one first; they are controls in any case.
+    # Public ids of answers, the better one first; these pairs are always controls.
     controls: tuple[tuple[uuid.UUID, uuid.UUID], ...] = ()
 
     @property
@@ -239,9 +239,9 @@ class PreferencePlan:
 def plan_round(
     *, study: Study, plan: PreferencePlan, actor: User, round_: PreferenceRound | None = None
 ) -> PreferenceRound:
-    """Create a draft round with its pairs, or redraw a draft's pairs.
+    """Create a draft round with its pairs, or redraw the pairs of a draft.
 
-    Raises RoundNotReady where no plan links the systems, or controls are missing.
+    Raise RoundNotReady if no plan links all systems, or if there are too few controls.
     """
     from benchmark.preferences.methods.pair_planning import PlanError, plan_pairs
 
@@ -291,7 +291,7 @@ def plan_round(
 def _items(
     planned: PreferenceRound, ordinary: list[tuple[int, int]], controls: KnownVerdicts
 ) -> list[PreferenceItem]:
-    """Return one row per pair; controls are mixed in at random positions."""
+    """Return one row per pair, with controls at random positions."""
     wanted = [*ordinary, *controls]
     if controls:
         random.Random(planned.seed).shuffle(wanted)  # noqa: S311  an order, not a secret
@@ -314,7 +314,7 @@ def _answers(study: Study, plan: PreferencePlan) -> QuerySet[Answer]:
 
 
 def _candidates(study: Study, plan: PreferencePlan) -> list[Candidate]:
-    """Return candidates: pairs share a question and, unless mixed, scenario and condition."""
+    """Return candidates; pairs share the question and, unless mixed, scenario and condition."""
     same = ("question",) if plan.is_mixed else ("question", "scenario", "condition")
     rows = _answers(study, plan).values_list("pk", "system__name", *same)
     return [
@@ -326,7 +326,7 @@ def _candidates(study: Study, plan: PreferencePlan) -> list[Candidate]:
 def free_pairs(
     *, study: Study, plan: PreferencePlan, round_: PreferenceRound | None = None
 ) -> int:
-    """Count in the database the pairs of two systems' answers that a plan can choose from."""
+    """Count the pairs of answers by two systems that a plan can choose from, in the database."""
     same = ("question",) if plan.is_mixed else ("question", "scenario", "condition")
     answers = _answers(study, plan).order_by()
     of_all = answers.values(*same).annotate(n=Count("pk")).values_list("n", flat=True)
@@ -347,13 +347,13 @@ def _pairs_of(n: int) -> int:
 
 
 def _asked(study: Study, planned: PreferenceRound) -> set[frozenset[int | str]]:
-    """Return the pairs in other rounds."""
+    """Return the pairs that are in other rounds."""
     items = PreferenceItem.objects.filter(round__study=study).exclude(round=planned.pk)
     return {frozenset(pair) for pair in items.values_list("pair__first", "pair__second")}
 
 
 def _given_keys(study: Study, plan: PreferencePlan) -> list[tuple[int, ...]]:
-    """Return the keys of the answers in the given controls."""
+    """Return the keys of the answers in the plan's given control pairs."""
     wanted = {public_id for pair in plan.controls for public_id in pair}
     keys = dict(study.answers.filter(public_id__in=wanted).values_list("public_id", "pk"))
     return [tuple(keys.get(public_id, 0) for public_id in pair) for pair in plan.controls]
@@ -366,7 +366,7 @@ def _two_keys(drawn: PairPlan) -> list[tuple[int, int]]:
 
 
 def _stored(study: Study, wanted: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """Map two answers to the key of their pair; new pairs are created."""
+    """Map two answers to the key of their pair, and create missing pairs."""
     questions = dict(
         Answer.objects.filter(pk__in={first for first, _second in wanted}).values_list(
             "pk", "question"
@@ -384,7 +384,7 @@ def _stored(study: Study, wanted: Sequence[tuple[int, int]]) -> dict[tuple[int, 
 
 
 def add_demo_round(*, study: Study, users: Mapping[str, User]) -> None:
-    """Open a round with the demo's answers, partly compared by two people."""
+    """Open a round with the demo's answers, some of them already compared by two people."""
     actor = users[Role.RESEARCHER]
     plan = PreferencePlan(
         name=_("Compare answers (demo)"),
@@ -405,7 +405,7 @@ def add_demo_round(*, study: Study, users: Mapping[str, User]) -> None:
 
 
 def _compare_some(round_: PreferenceRound, user: User, pairs: int) -> None:
-    """Submit invented verdicts: the longer text wins, and every fifth pair is a tie."""
+    """Submit invented verdicts: every fifth pair is a tie; otherwise the longer text wins."""
     rater = rater_for(membership=user.memberships.get(study=round_.study))
     for _turn in range(pairs):
         sheet = next_sheet(round_=round_, rater=rater).sheet

@@ -42,7 +42,7 @@ SHOWN_STATES = (
 
 
 class PreferenceRoundInput(FormInput):
-    """Which pairs are compared and how; omitted fields keep their default or value."""
+    """Which pairs are compared and how; omitted fields keep their default or current value."""
 
     form = PreferenceRoundForm
     controls = serializers.ListField(
@@ -70,7 +70,7 @@ class PreferenceRoundSerializer(RoundSerializer):
 
 
 class PreferenceItemSerializer(ItemSerializer):
-    """One pair of a round; ``known`` is the known verdict of a control pair."""
+    """One pair in a round; ``known`` is the known verdict of a control pair."""
 
     id = None
     known = serializers.CharField(source="known.verdict", read_only=True, default="")
@@ -84,7 +84,7 @@ class PreferenceItemSerializer(ItemSerializer):
 
 
 class PreferrerSerializer(PersonSerializer):
-    """Progress of one person in a round; ``id`` is the rater's."""
+    """Progress of one person in a round; ``id`` is the id of the rater."""
 
     left = serializers.IntegerField(source="figures.left", read_only=True, default=0)
     right = serializers.IntegerField(source="figures.right", read_only=True, default=0)
@@ -93,7 +93,7 @@ class PreferrerSerializer(PersonSerializer):
 
 
 class PreferenceSheetSerializer(ReadSerializer):
-    """One verdict about the pair's first and second answer, whichever side each was on.
+    """One verdict on the pair's first and second answer, independent of their sides.
 
     ``known`` is the known verdict of a control pair; empty for other pairs.
     """
@@ -143,13 +143,13 @@ class PreferenceSheetFilter(filters.FilterSet):
 
 
 class PreferenceSheetViews(StudyViews):
-    """Submitted, unscored and void sheets; drafts do not count yet."""
+    """Submitted, unscored and void sheets, without drafts."""
 
     serializer_class = PreferenceSheetSerializer
     filterset_class = PreferenceSheetFilter
 
     def rows(self) -> QuerySet[Any]:
-        """Return the rows in the order in which they were created."""
+        """Return the rows in creation order."""
         pair = ("pair__question", "pair__first", "pair__second")
         rows = PreferenceSheet.objects.filter(study=self.study, state__in=SHOWN_STATES)
         rows = reports.with_known(rows).select_related(*pair, "rater", "round", "run")
@@ -157,14 +157,14 @@ class PreferenceSheetViews(StudyViews):
 
 
 class RankedByChoiceSerializer(DataSerializer):
-    """Whose verdicts can be ranked: ``people``, or the id of a judge's rater."""
+    """Source of verdicts that can be ranked: ``people``, or the id of a judge's rater."""
 
     shows = reports.VerdictSource
     left_out = ("raters",)
 
 
 class PreferenceStandingSerializer(PositionSerializer):
-    """One ranked system; bounds, places and group are null where too few questions allow none."""
+    """One ranked system; bounds, ranks and group are null if there are too few questions."""
 
     log_strength = FigureSerializer(source="*")
     win_rate = StatisticSerializer(help_text="Wins and half the ties, of all its verdicts.")
@@ -194,7 +194,7 @@ class PreferenceFigureSerializer(StatisticSerializer):
 
 
 class PreferencesSerializer(serializers.Serializer):
-    """Which systems are preferred by people or by a judge; ``by`` is null without any verdict."""
+    """Systems ranked by the preferences of people or a judge; ``by`` is null without verdicts."""
 
     by = serializers.CharField(allow_null=True)
     choices = RankedByChoiceSerializer(many=True)
@@ -226,7 +226,7 @@ class PreferenceViews(StudyViews):
 
     @extend_schema(parameters=[BY], responses=PreferencesSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return ranking, matrix and figures, as the page shows them."""
+        """Return the ranking, matrix and figures shown on the page."""
         refuse_unknown(request, {"by"})
         choices = reports.choices_of(self.study)
         choice = reports.chosen_of(choices, request.query_params.get("by", ""))
@@ -259,7 +259,7 @@ def _results(results: reports.Results | None) -> dict[str, Any]:
 
 
 class PreferringRunInput(PlanInput):
-    """A judge that compares pairs of answers, each in both orders; by default all pairs."""
+    """Run in which a judge compares pairs of answers (by default, all), each in both orders."""
 
     form = PreferringRunForm
     left_out = (*PlanInput.left_out, "replicates")

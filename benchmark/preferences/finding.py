@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def finding(results: Results, choice: VerdictSource) -> Conclusion:
-    """State which system is preferred, as far as tests show it, and whether points agree."""
+    """State which system is preferred according to the tests, and whether points agree."""
     ranking = results.ranking
     sentences = _by_judge(results, choice) if choice.is_judge else [_how_many(results)]
     if not ranking.standings:
@@ -32,7 +32,7 @@ def finding(results: Results, choice: VerdictSource) -> Conclusion:
 
 
 def _by_judge(results: Results, choice: VerdictSource) -> list[str]:
-    """State how many verdicts a judge gave, and how often it kept them with the sides swapped."""
+    """State how many verdicts a judge gave, and how often swapping the sides changed them."""
     frame = results.merged.frame
     text = ngettext(
         "%(n)s verdict by %(judge)s on %(pairs)s pairs from %(questions)d questions.",
@@ -57,7 +57,7 @@ def _by_judge(results: Results, choice: VerdictSource) -> list[str]:
 
 
 def level_with_first(ranking: PreferenceRanking) -> list[str]:
-    """Return the systems that tests do not separate from the first; pairs are in board order."""
+    """Return the systems that tests cannot separate from the first; pairs are in board order."""
     n = len(ranking.standings)
     return [pair.second for pair in ranking.pairs[: n - 1] if not pair.is_separable]
 
@@ -111,7 +111,7 @@ def _without_limit(ranking: PreferenceRanking) -> list[str]:
 
 
 def _tests(ranking: PreferenceRanking) -> list[str]:
-    """Return the p value of the lead, or why it is not shown and how many questions would do."""
+    """State the p-value of the lead, or why it is missing and how many questions would suffice."""
     if not ranking.pairs:
         return [_("The order was not tested: %s.") % ranking.reason]
     level = level_with_first(ranking)
@@ -127,7 +127,7 @@ def _tests(ranking: PreferenceRanking) -> list[str]:
         tests.append(text % {"rate": text_of(100 * ranking.detectable, 0)})
     first = next(pair for pair in ranking.pairs if pair.second == level[0])
     if first.detectable and first.mean:
-        # Standard errors fall with the root of the questions.
+        # Standard errors decrease with the square root of the number of questions.
         needed = math.ceil(ranking.n_questions * (first.detectable / first.mean) ** 2)
         text = _(
             "If %(both)s differ as much as they do here, about %(n)s questions would show the "

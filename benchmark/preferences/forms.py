@@ -38,7 +38,7 @@ MOST_CONTROLS = 200
 
 
 class PairsField(forms.CharField):
-    """Field with two different ids per line; programs send pairs."""
+    """Field with two different ids per line; programs send lists of pairs."""
 
     def prepare_value(self, value: Any) -> Any:
         """Return pairs as lines."""
@@ -151,7 +151,7 @@ class PreferenceRoundForm(RoundPlanForm):
         offer(self, systems=self.study.systems.all(), conditions=condition_choices(self.study))
 
     def clean_systems(self) -> Any:
-        """Check the systems; a single one cannot be compared."""
+        """Refuse a single system, because there is nothing to compare it with."""
         systems = self.cleaned_data["systems"]
         if len(systems) == 1:
             raise ValidationError(_("Choose at least two systems, or none for all."))
@@ -165,7 +165,7 @@ class PreferenceRoundForm(RoundPlanForm):
         return PreferencePlan(**self.plan_values | several)
 
     def measure(self) -> Extent:
-        """Return the round's extent: the requested or all possible pairs, with controls."""
+        """Return the round's extent: the requested or all possible pairs, including controls."""
         plan = self.plan()
         free = free_pairs(study=self.study, plan=plan, round_=self.round)
         items = min(plan.size, free)
@@ -184,7 +184,7 @@ class PreferForm(SaveForm):
     longest = 9 * LONGEST_REASON + 1_000
 
     def read(self, data: QueryDict, sheet: PreferenceSheet) -> PreferenceContent:
-        """Read the form. This is the only place where sides become the pair's first and second."""
+        """Read the form; only here are sides converted to the pair's first and second answer."""
         verdict = data.get("verdict", "")
         if verdict and verdict not in OUTCOME_OF:
             self.wrong["verdict"] = _("The verdict must be left, right, tie or both_bad.")
@@ -199,7 +199,7 @@ class PreferForm(SaveForm):
 class PreferringRunForm(RunPlanForm):
     kind = KIND
     prompt_kinds = (PROMPT,)
-    # Their own part of the page, beside the prompt.
+    # Fields in their own part of the page, beside the prompt.
     asks = ("choice", "preference_round", "sample")
 
     choice = forms.ChoiceField(
@@ -224,7 +224,8 @@ class PreferringRunForm(RunPlanForm):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, study=study, **kwargs)
         offer(self, preference_round=PreferenceRound.objects.filter(study=study))
-        # Each pair comes in both orders; several replies in one order would be one verdict.
+        # Each pair is asked in both orders; several replies in one order would be a single
+        # verdict.
         vars(self.fields["replicates"]).update(max_value=1)
         self.fields["replicates"].widget = forms.HiddenInput()
         self.fields["max_tokens"].help_text = lazy(

@@ -54,7 +54,7 @@ from cqa_site.runs.kinds import (
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from cqa_site.runs.planning import MOST, seeded_places
 
-# Preferring as a kind of work: which of two answers is better, blind to who wrote them.
+# Preferring as a kind of work: choosing the better of two answers without knowing who wrote them.
 
 SAID_LEFT = Q(verdict=FIRST, is_swapped=False) | Q(verdict=SECOND, is_swapped=True)
 SAID_RIGHT = Q(verdict=FIRST, is_swapped=True) | Q(verdict=SECOND, is_swapped=False)
@@ -62,7 +62,7 @@ SAID_RIGHT = Q(verdict=FIRST, is_swapped=True) | Q(verdict=SECOND, is_swapped=Fa
 
 @dataclass(frozen=True)
 class PreferenceContent:
-    """Content of a form; the verdict refers to the pair's own first and second answer."""
+    """Content of a form, with a verdict on the pair's first and second answer."""
 
     verdict: str = ""
     comment: str = ""
@@ -82,7 +82,7 @@ def turned(word: str, *, is_swapped: bool) -> str:
 
 
 class PreferenceRoundKind(OneByOne):
-    """One pair at a time; a repeated pair is shown with the sides swapped."""
+    """Round kind with one pair at a time; a repeated pair is shown with the sides swapped."""
 
     name = "prefer"
     audit = Audit(round="preference_round", person="preferrer")
@@ -119,7 +119,7 @@ class PreferenceRoundKind(OneByOne):
     Conflict = ConflictingPreference
     Content = PreferenceContent
     settled = ("verdict", "comment")
-    # Whoever always chooses one side gives two verdicts.
+    # A rater who always chooses one side gives two different verdicts on a repeated pair.
     value = (Case(When(SAID_LEFT, V(LEFT)), When(SAID_RIGHT, V(RIGHT)), default="verdict"),)
     figures = {
         "left": Count("pk", filter=HANDED_IN & SAID_LEFT),
@@ -129,9 +129,9 @@ class PreferenceRoundKind(OneByOne):
     }
 
     def begin(self, round_: PreferenceRound, item: PreferenceItem, rater: Rater) -> dict[str, Any]:
-        """Choose the side of each answer at random, but evenly for each person.
+        """Choose the sides at random, balanced for each person.
 
-        Of every two sheets one is swapped; chance says which.
+        One of every two sheets, chosen at random, is swapped.
         """
         return {"is_swapped": self._is_swapped(round_, item, rater)}
 
@@ -164,11 +164,11 @@ class PreferenceRoundKind(OneByOne):
         sheet.verdict, sheet.comment = content.verdict, content.comment
 
     def mark(self, sheet: PreferenceSheet, key: Mapping[str, Any]) -> tuple[int, int]:
-        """Return whether the verdict matches the known one, and the maximum 1."""
+        """Return 1 if the verdict matches the known verdict, or else 0, and the maximum of 1."""
         return int(sheet.verdict == key["verdict"]), 1
 
     def answer_fields(self, round_: PreferenceRound) -> dict[str, Field]:
-        """Return the field of the verdict."""
+        """Return the field for the verdict."""
         choices = PreferenceSheet.Verdict.choices
         return {"verdict": ChoiceField(label=lazy("Known verdict"), choices=choices)}
 
@@ -190,7 +190,7 @@ class PreferenceRoundKind(OneByOne):
         )
 
     def check(self) -> Iterator[str]:
-        """Yield pairs with an answer to another question or study."""
+        """Yield pairs with an answer to another question or from another study."""
         strange = Pair.objects.exclude(
             first__question=F("question"),
             second__question=F("question"),
@@ -203,15 +203,15 @@ class PreferenceRoundKind(OneByOne):
 
 PREFERRING = PreferenceRoundKind()
 
-# The judge that prefers: a language model compares the pairs that people compare.
+# Preferences of a judge: a language model compares the pairs that people compare.
 #
-# Each pair is asked about in both orders, one request each. What the model says becomes a sheet
-# like a person's, about the pair's own first and second answer on whichever side they stood.
+# There is one request for each pair in each order. The model's reply becomes a sheet like a
+# person's, with a verdict on the pair's first and second answer, independent of their sides.
 
 KIND, PROMPT = "preferring", "preference"
 ORDERS = (0, 1)
 LONGEST_REASON = 1_000
-# What a model says, and where the answer stood that it means.
+# Words of a model's reply, and the sides that they mean.
 SAYS = {"A": LEFT, "B": RIGHT, "tie": TIE, "both_bad": BOTH_BAD}
 SCHEMA = {
     "type": "object",
@@ -235,15 +235,15 @@ NEEDED = ("question__comparison", "first__system", "second__system")
 
 
 def target_of(*, choice: str = "all", round_: str = "", sample: int = 0) -> dict[str, Any]:
-    """Return the pairs that a run compares, in the format stored in its spec.
+    """Return the selection of pairs for a run, in the format stored in its spec.
 
     Parameters
     ----------
     choice
-        ``all``, ``judged``, ``round`` or ``sample``: all pairs, those that people judged, those of
-        a round, whatever its state, or a seeded sample.
+        ``all``, ``judged``, ``round`` or ``sample``: all pairs, pairs that people judged, pairs of
+        a round in any state, or a seeded sample.
     round_, sample
-        Public id and size, for the choices that need them.
+        Public id of the round and size of the sample, for the choices that need them.
     """
     return {"choice": choice, "round": str(round_), "sample": sample}
 
@@ -267,13 +267,13 @@ class PreferringKind:
     dominance = MOST
 
     def begin(self, run: Run) -> None:
-        """Refuse more than one reply per order; create the run's rater."""
+        """Create the run's rater; refuse more than one reply per order."""
         if run.spec["replicates"] != 1:
             raise RunRefused(_("Each pair is compared once in each order."))
         rater_of(run)
 
     def subjects(self, run: Run) -> list[Subject]:
-        """Return two subjects per pair, one for each order, side by side."""
+        """Return two adjacent subjects for each pair, one per order."""
         target = run.spec["target"]
         keys = list(pairs_of(run.study, target).values_list("pk", flat=True))
         if target["choice"] == "sample":
@@ -301,7 +301,7 @@ class PreferringKind:
         return ReplyReading(value=choice)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store one sheet per call."""
+        """Store one sheet for each call."""
         rater = rater_of(run)
         PreferenceSheet.objects.bulk_create(
             [_sheet(run, rater, outcome) for outcome in ended],
@@ -311,7 +311,7 @@ class PreferringKind:
         )
 
     def values(self, run: Run) -> dict[str, int]:
-        """Count how often each side was chosen, whichever answer it showed."""
+        """Count how often each side was chosen, regardless of the answer shown there."""
         sheets = run.preference_sheets.exclude(verdict="")
         return sheets.aggregate(
             A=Count("pk", filter=SAID_LEFT),
@@ -321,11 +321,11 @@ class PreferringKind:
         )
 
     def texts(self, run: Run) -> Sequence[str]:
-        """Return no texts: judges give verdicts, no prose."""
+        """Return no texts, because judges give verdicts rather than prose."""
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Check that each ended call has one sheet, with its own fence and its reply's verdict."""
+        """Check that each ended call has one sheet, with its fence and its reply's verdict."""
 
         def is_as_said(sheet: PreferenceSheet, call: Call) -> bool:
             value = self.read(run, call, call.reply).value if call.reply else None
@@ -336,7 +336,7 @@ class PreferringKind:
 
 
 def write_request(prompt: PromptVersion, pair: Pair, *, is_swapped: bool) -> CallRequest:
-    """Return the request for one pair in one order, with its texts quoted and neutralized."""
+    """Return the request for a pair in one order, with its texts quoted and neutralized."""
     texts = [neutralise(answer.text) for answer in (pair.first, pair.second)]
     left, right = reversed(texts) if is_swapped else texts
     token = fence_token("preference", left.text, right.text)

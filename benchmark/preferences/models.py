@@ -29,7 +29,7 @@ class Pair(models.Model):
 
 
 class PreferenceRound(Round):
-    """Pairs assigned to people, each pair to ``raters`` of them."""
+    """Pairs assigned to people; ``raters`` of them compare each pair."""
 
     kind_name = "prefer"
 
@@ -40,7 +40,7 @@ class PreferenceRound(Round):
 
 
 class PreferenceItem(Item):
-    """One pair of a round; ``key_points`` and ``known`` are {"verdict": …}."""
+    """One pair in a round; ``key_points`` and ``known`` are {"verdict": …}."""
 
     round = models.ForeignKey(
         PreferenceRound, models.CASCADE, related_name="items", db_index=False
@@ -64,8 +64,8 @@ class PreferenceSlot(Slot):
 class PreferenceSheet(Sheet):
     """One rater's verdict on one pair; the comment gives the reason.
 
-    The verdict is about the pair's own first and second answer, whichever side each was on. It
-    comes from a round or from a judge's run, which asks about a pair in both orders.
+    The verdict is about the pair's first and second answer, independent of their sides. It comes
+    from a round, or from a judge's run, which asks about each pair in both orders.
     """
 
     kind_name = "prefer"
@@ -92,10 +92,10 @@ class PreferenceSheet(Sheet):
     )
     fence = models.BigIntegerField(default=0)
     slot = models.OneToOneField(PreferenceSlot, models.PROTECT, null=True, related_name="sheet")
-    # Whether the second answer stood on the left.
+    # Whether the second answer was on the left.
     is_swapped = models.BooleanField()
     verdict = models.CharField(max_length=8, choices=Verdict, blank=True)
-    # Why a judge's reply is unscored.
+    # Reason why a judge's reply is unscored.
     reason = models.CharField(max_length=40, blank=True)
 
     class Meta(Sheet.Meta):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cqa_site.stats.estimate import Estimate
 
 KEPT_SECONDS = 24 * 3600
-# Raised with every change of what is computed from the same rows.
+# Increased whenever the same rows would give other figures.
 RECIPE_VERSION = 5
 FIELDS = {
     "question": "pair__question",
@@ -47,20 +47,20 @@ FIELDS = {
 
 PEOPLE_NAME = "people"
 
-# The control items about a sheet's pair, unless a round has the pair as an ordinary item. What a
-# judge said follows them, not a mark on the sheet: a pair may become a control item later.
+# Control items with a sheet's pair, unless a round has the pair as an ordinary item. For judges,
+# these items decide, not a mark on the sheet, because a pair can become a control item later.
 _same_pair = PreferenceItem.objects.filter(pair=OuterRef("pair"))
 PAIR_CONTROLS = _same_pair.filter(~Exists(_same_pair.filter(ORDINARY)), known__isnull=False)
 RANKED = COUNTED & Q(run__isnull=True) | HANDED_IN & Q(~Exists(PAIR_CONTROLS), run__isnull=False)
 
 
 def with_known(sheets: QuerySet[PreferenceSheet]) -> QuerySet[PreferenceSheet]:
-    """Add ``pair_known``, what the control items about a sheet's pair know."""
+    """Add ``pair_known``, the known verdict from the control items with a sheet's pair."""
     return sheets.annotate(pair_known=Subquery(PAIR_CONTROLS.order_by("-pk").values("known")[:1]))
 
 
 def known_verdict(sheet: PreferenceSheet) -> str:
-    """Return the known verdict about the pair of a sheet `with_known`; empty without one."""
+    """Return the known verdict on the pair of a sheet from `with_known`; empty if unknown."""
     known = vars(sheet)["pair_known"] if sheet.run_id else sheet.known
     return known["verdict"] if known else ""
 
@@ -69,8 +69,8 @@ def known_verdict(sheet: PreferenceSheet) -> str:
 class VerdictSource:
     """Source of the ranked verdicts: all people together, or one judge.
 
-    ``name`` is "people" or the id of the judge's rater; ``sheets`` is how many verdicts count,
-    ``unscored`` how many replies had none.
+    ``name`` is "people" or the id of the judge's rater; ``sheets`` is the number of verdicts that
+    count, and ``unscored`` the number of replies without a verdict.
     """
 
     name: str
@@ -88,10 +88,10 @@ class VerdictSource:
 class Results:
     """All figures on the preferences page.
 
-    ``merged`` has one verdict of each rater on each pair, ``n_made_ties`` of them ties because
-    the rater said different things in the two orders and ``n_one_order`` heard in one order only;
-    ``consistency`` is over pairs that a rater judged in both, ``left`` the share of decided
-    verdicts for the left answer, ``same`` how often a judge says what people say of a pair.
+    ``merged`` has one verdict per rater and pair: ``n_made_ties`` are ties because the rater's
+    verdicts in the two orders differ, and ``n_one_order`` exist in one order only. ``consistency``
+    is over pairs that a rater judged in both orders, ``left`` is the share of decided verdicts for
+    the left answer, and ``same`` is how often a judge's verdict equals that of people.
     """
 
     merged: Verdicts
@@ -109,7 +109,7 @@ class Results:
 
 
 def choices_of(study: Study) -> list[VerdictSource]:
-    """Return people, then each judge, if they gave verdicts; one query."""
+    """Return people, then each judge, if they gave verdicts, with one query."""
     rows = (
         PreferenceSheet.objects.filter(study=study)
         .order_by()
@@ -129,7 +129,7 @@ def choices_of(study: Study) -> list[VerdictSource]:
 
 
 def chosen_of(choices: Sequence[VerdictSource], name: str) -> VerdictSource | None:
-    """Return the source with that name; without a name people, or else the first judge."""
+    """Return the source with that name; without a name, people or else the first judge."""
     if not name:
         return next(iter(choices), None)
     return next((choice for choice in choices if choice.name == name), None)
@@ -148,7 +148,7 @@ def _choice(name: str, label: str, rows: Sequence[Mapping[str, Any]]) -> Verdict
 def counted_verdicts(
     study: Study, choice: VerdictSource | None = None
 ) -> QuerySet[PreferenceSheet]:
-    """Return the sheets that count: submitted, no examples, none surplus or left out.
+    """Return the sheets that count: submitted, and not an example, surplus or left out.
 
     Control pairs are not included. Without a source, verdicts of people and judges are included.
     """
@@ -159,8 +159,8 @@ def counted_verdicts(
 def verdict_table(study: Study, choice: VerdictSource | None = None) -> pd.DataFrame:
     """Return one row per verdict for `Verdicts.from_frame`, with details of both answers.
 
-    One query. A pair that came to one rater in the same order in two rounds or runs has its last
-    verdict.
+    It uses one query. If a rater got a pair in the same order in two rounds or runs, the last
+    verdict counts.
     """
     import pandas as pd
 
@@ -172,7 +172,7 @@ def verdict_table(study: Study, choice: VerdictSource | None = None) -> pd.DataF
 
 
 def known_strengths(study: Study) -> Strengths | None:
-    """Return strengths from people's verdicts so far, for planning; None if there are none yet."""
+    """Return strengths from people's verdicts so far, for planning; None if impossible."""
     from benchmark.preferences.methods.consistency import merge_orders
     from benchmark.preferences.methods.davidson import NotConvergedError, fit_strengths
     from benchmark.preferences.methods.verdict_tables import Verdicts
@@ -189,12 +189,12 @@ def known_strengths(study: Study) -> Strengths | None:
 
 
 def people_of(study: Study) -> VerdictSource | None:
-    """Return the source for all people together; None if there are no verdicts of people."""
+    """Return the source for all people together; None if people gave no verdicts."""
     return next((choice for choice in choices_of(study) if not choice.is_judge), None)
 
 
 def results_of(study: Study, choice: VerdictSource) -> Results | None:
-    """Return the figures, computed or cached for the same rows; None without rows."""
+    """Return the figures, cached for the same rows; None without rows."""
     table = verdict_table(study, choice)
     if table.empty:
         return None
@@ -249,7 +249,7 @@ def _compute(
 
 
 def rubric_of(study: Study) -> RubricVersion | None:
-    """Return the rubric version with the most sheets; the newest if several are equal."""
+    """Return the rubric version with the most sheets; the newest wins ties."""
     used = study.rubric_versions.annotate(n=Count("sheets")).filter(n__gt=0)
     return used.order_by("-n", "-pk").first()
 
@@ -257,8 +257,8 @@ def rubric_of(study: Study) -> RubricVersion | None:
 def _scores(rubric: RubricVersion | None, table: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     """Return mean points of systems (rows) on questions (columns), and whether people gave them.
 
-    Of answers under the scenarios and conditions that were compared; by people where people
-    scored any, else by judges. An answer's points are the mean of its sheets.
+    Only answers under the compared scenarios and conditions are used, with points by people if
+    they scored any of them, or else by judges. An answer's points are the mean of its sheets.
     """
     import pandas as pd
 
@@ -285,7 +285,7 @@ def _of_both(table: pd.DataFrame, name: str) -> list[Any]:
     return list(dict.fromkeys([*table[name.format("first")], *table[name.format("second")]]))
 
 
-# Rows are (standing or None, system, its mean points, why it is unranked).
+# Rows are (standing or None, system, its mean points, reason why it is unranked).
 RANKING = (
     Column("rank", "0.rank"),
     Column("system", "1"),
@@ -305,7 +305,7 @@ RANKING = (
 
 
 def ranking_table(results: Results) -> TableData:
-    """Return a row per system, ranked ones first, then those without a strength and the reason."""
+    """Return one row per system: ranked systems first, then the others, with the reason."""
     points, unranked = _points(results), results.ranking.strengths.unranked
     rows: list[tuple[Any, ...]] = [
         (standing, standing.system, points.get(standing.system), None)
@@ -316,7 +316,7 @@ def ranking_table(results: Results) -> TableData:
 
 
 def matrix_table(results: Results) -> TableData:
-    """Return row against column: wins, ties (including both bad), losses, verdicts."""
+    """Return wins, ties (including both bad), losses and verdicts for every two systems."""
     return table_of(MATRIX, meetings_of(results), name="preference-matrix")
 
 
@@ -324,7 +324,7 @@ MATRIX = [Column(name, name) for name in ("system", "against", "wins", "ties", "
 
 
 def meetings_of(results: Results) -> list[dict[str, Any]]:
-    """Return every two systems that met, with their verdicts by outcome."""
+    """Return every two compared systems, with their verdicts by outcome."""
     return [
         {"system": system, "against": other, "wins": wins, "ties": ties, "losses": losses}
         | {"n": wins + ties + losses}
@@ -359,7 +359,7 @@ VERDICTS = (
 
 
 def verdicts_table(study: Study, choice: VerdictSource | None = None) -> TableData:
-    """Return the verdicts, with pseudonyms for people; without a source all verdicts."""
+    """Return the verdicts, with pseudonyms for people; without a source, return all verdicts."""
     sheets = counted_verdicts(study, choice).select_related(
         "pair__question__comparison",
         "pair__first__system",
@@ -372,7 +372,7 @@ def verdicts_table(study: Study, choice: VerdictSource | None = None) -> TableDa
 
 
 def matrix_rows(results: Results) -> list[tuple[str, list[dict[str, Any] | None]]]:
-    """Return the matrix for the page: share of wins, ties counted half, with the counts."""
+    """Return the matrix for the page: shares of wins (ties count half), with the counts."""
     names = _names(results)
     meetings = _meetings(results)
     return [
@@ -391,7 +391,7 @@ BESIDE = (
 
 
 def beside_table(results: Results) -> TableData:
-    """Return systems with both ranks, the preferred first; no rows unless all have scores."""
+    """Return systems with both ranks, the most preferred first; no rows unless all have scores."""
     beside, rows = results.beside, []
     if beside is not None and beside.means:
         by_points = sorted(beside.means, reverse=True)
@@ -404,7 +404,7 @@ def beside_table(results: Results) -> TableData:
 
 
 def beside_recipe(results: Results) -> str:
-    """State who gave the points beside the ranking, and the questions they cover."""
+    """State who gave the points beside the ranking, and the number of questions covered."""
     by = _("people") if results.scored_by == PEOPLE_NAME else _("judges")
     n = results.beside.n_questions if results.beside else 0
     text = ngettext(
@@ -416,13 +416,13 @@ def beside_recipe(results: Results) -> str:
 
 
 def checks_table(results: Results) -> TableData:
-    """Return every check with its interval and n."""
+    """Return all checks with their intervals and n."""
     columns = Column(_("Figure"), "0"), EstimateColumn(_("Value"), "2"), Column("n", "1")
     return table_of(columns, checks(results), name="preference-checks")
 
 
 def checks_recipe(results: Results) -> str:
-    """Return how each check was computed, and why a check has no value."""
+    """State how each check was computed, and why any check has no value."""
     return "\n\n".join(
         f"{name}: {estimate.recipe}{f'; {estimate.reason}' if estimate.reason else ''}."
         for name, _n, estimate in checks(results)
@@ -430,12 +430,12 @@ def checks_recipe(results: Results) -> str:
 
 
 def state_of(results: Results) -> str:
-    """Return a short hash of exactly these figures."""
+    """Return a short hash of these figures."""
     return digest([str(ranking_table(results).rows), str(checks_table(results).rows)])[:12]
 
 
 def checks(results: Results) -> list[tuple[str, int, Estimate]]:
-    """Return checks of agreement with points and of the verdicts' stability: name, n, figure."""
+    """Return the checks of agreement with points and of stability: name, n, figure."""
     rows = [
         (_("“Both bad” verdicts"), len(results.merged), results.ranking.both_bad),
         (
@@ -474,13 +474,13 @@ def _points(results: Results) -> dict[str, float]:
 
 
 def _names(results: Results) -> list[str]:
-    """Return systems in ranking order, then the others."""
+    """Return the ranked systems in order, then the others."""
     ranked = [standing.system for standing in results.ranking.standings]
     return ranked + [system for system in results.merged.systems if system not in ranked]
 
 
 def _meetings(results: Results) -> dict[tuple[str, str], list[int]]:
-    """Map two systems to wins of the first, ties, wins of the second."""
+    """Map two systems to wins by the first, ties, and wins by the second."""
     names = _names(results)
     meetings = {(name, other): [0, 0, 0] for name in names for other in names if name != other}
     columns = results.merged.frame[["first", "second", "outcome"]]

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from benchmark.preferences.methods.ranking import PreferenceRanking, PreferenceStanding
 
 
-# What can be said, with its key and all keys that scripts take; the order of the buttons.
+# Verdicts in button order, with the displayed key and all keys that the script accepts.
 VERDICTS = {
     "left": (lazy("A is better"), "A", "a arrowleft"),
     "tie": (lazy("Equally good"), "T", "t ="),
@@ -63,14 +63,14 @@ VERDICTS = {
 
 
 def _shown(sheet: PreferenceSheet, content: PreferenceContent) -> dict[str, Any]:
-    """Return the data the form may show: the question and two texts, without their origin."""
+    """Return the data that the form can show: the question and two texts, without their origin."""
     texts = [sheet.pair.first.text, sheet.pair.second.text]
     left, right = reversed(texts) if sheet.is_swapped else texts
     return {
         "question": str(sheet.pair.question),
         "sides": [("a", "A", left), ("b", "B", right)],
         "verdicts": [(value, *words) for value, words in VERDICTS.items()],
-        # What counts: a verdict is submitted or not there.
+        # The verdict that counts: the submitted verdict, or an empty one.
         "chosen": turned(PREFERRING.submitted(sheet).verdict, is_swapped=sheet.is_swapped),
         "comment": content.comment,
         "longest": LONGEST_REASON,
@@ -83,7 +83,7 @@ def _said(sheet: PreferenceSheet, content: PreferenceContent) -> str:
 
 
 def _answers(sheet: PreferenceSheet, item: PreferenceItem) -> list[AnswerPart]:
-    """Return both verdicts as the person saw the sides."""
+    """Return the known and the given verdict, with sides as the person saw them."""
     known = PreferenceContent(**(item.key_points or {}))
     given = _said(sheet, PREFERRING.submitted(sheet))
     return [
@@ -137,7 +137,7 @@ def _better(item: PreferenceItem) -> str:
 
 
 def _written(item: PreferenceItem) -> str:
-    """Return the conditions of the two answers, once if they are equal."""
+    """Return the conditions of the two answers; a single one if they are equal."""
     both = (item.pair.first.condition, item.pair.second.condition)
     return " / ".join(dict.fromkeys(str(condition) for condition in both))
 
@@ -178,7 +178,7 @@ def preferences(request: StudyRequest, study: Study) -> HttpResponse:
 def _figures(
     study: Study, choice: reports.VerdictSource, results: reports.Results
 ) -> list[Figure]:
-    """Return the ranking, the win matrix, the points beside it, and the checks."""
+    """Return the ranking, the win matrix, the comparison with points, and the checks."""
     files = Files(
         view="preferences_figure",
         ids=(study.public_id,),
@@ -239,7 +239,7 @@ def _figures(
 
 
 def _recipe(ranking: PreferenceRanking) -> str:
-    """State how the ranking was computed, and why intervals are missing if so."""
+    """State how the ranking was computed and why any intervals are missing."""
     recipe = [_("Log strengths of Davidson’s model, mean 0; both bad counts as a tie.")]
     if ranking.strengths.is_penalized:
         recipe.append(_("Penalized: half a win and half a loss are added for each system."))
@@ -294,7 +294,7 @@ def _count(name: str) -> Callable[[PreferenceStanding], BoardCell]:
 def preferences_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Send one figure's table or chart, or the verdicts behind all of them."""
+    """Send the table or chart of a figure, or the verdicts behind all figures."""
     if figure == "verdicts":
         return table_file(reports.verdicts_table(study), format)
     choice = _chosen(request, reports.choices_of(study))
@@ -306,7 +306,7 @@ def preferences_figure(
 def _chosen(
     request: StudyRequest, choices: list[reports.VerdictSource]
 ) -> reports.VerdictSource | None:
-    """Return the source the address requests; without a name people, or else the first judge."""
+    """Return the source in the address; without a name, people or else the first judge."""
     return reports.chosen_of(choices, chosen(request, "by", {choice.name for choice in choices}))
 
 
@@ -325,7 +325,7 @@ urlpatterns = [
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
-    """Return the number of pairs and of requests about them."""
+    """Return the number of pairs, and of requests about them."""
     pairs = requests // len(ORDERS)
     return RunScope([(lazy("Pairs"), pairs), (lazy("Requests, one per order"), requests)])
 
@@ -355,7 +355,7 @@ RUN_PAGES = RunPages(
 
 @dataclass(frozen=True)
 class PairJudgement:
-    """One judge's verdicts on a pair: first answer left, first answer right, and combined."""
+    """One judge's verdicts on a pair: with the first answer left, right, and combined."""
 
     left: PreferenceSheet | None
     right: PreferenceSheet | None
@@ -367,7 +367,7 @@ class PairJudgement:
 
     @property
     def said(self) -> list[str]:
-        """The verdicts that could be read."""
+        """Verdicts that could be read."""
         return [sheet.verdict for sheet in self.sheets if sheet and sheet.verdict]
 
     @property
@@ -382,7 +382,7 @@ class PairJudgement:
 
     @property
     def counts_as(self) -> str:
-        """The verdict in words."""
+        """Verdict as text."""
         return str(PreferenceSheet.Verdict(self.verdict).label) if self.verdict else "–"
 
     @property
@@ -401,7 +401,7 @@ def pair_judgements(sheets: Iterable[PreferenceSheet]) -> dict[int, PairJudgemen
 
 
 def totals_of(judgements: Iterable[PairJudgement]) -> Counter[str]:
-    """Count pairs by the orders read (both, alike or not, one or none) and correct controls."""
+    """Count pairs by readable orders (none, one, both), equal verdicts and correct controls."""
     totals: Counter[str] = Counter()
     for judgement in judgements:
         n = len(judgement.said)

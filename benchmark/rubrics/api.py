@@ -1,4 +1,4 @@
-"""Read versions of rubrics, and store a new one."""
+"""REST API for reading rubric versions and storing a new one."""
 
 import uuid
 from typing import Any
@@ -17,7 +17,7 @@ from cqa_site.web.rest.queries import invalid_on
 
 
 class RubricSerializer(ReadSerializer):
-    """One frozen version, and its uses."""
+    """One frozen version and its uses."""
 
     derived_from = public_id("derived_from", allow_null=True, default=None)
     maximum = serializers.IntegerField(source="content.maximum")
@@ -39,7 +39,7 @@ class RubricSerializer(ReadSerializer):
 
 
 class RubricTextSerializer(RubricSerializer):
-    """One version with its whole text."""
+    """One version with its full text."""
 
     content = serializers.DictField()
 
@@ -48,7 +48,7 @@ class RubricTextSerializer(RubricSerializer):
 
 
 class RubricInput(Input):
-    """A rubric in the format of ``content``; an unchanged text returns the same version."""
+    """A rubric in the format of ``content``; an unchanged text returns the existing version."""
 
     content = serializers.DictField()
     derived_from = serializers.UUIDField(required=False, allow_null=True, default=None)
@@ -66,7 +66,7 @@ class RubricViews(StudyViews):
     filterset_class = RubricFilter
 
     def rows(self) -> QuerySet[RubricVersion]:
-        """Return the rows by name, newest first."""
+        """Return the rows by name, the newest version first."""
         return versions_with_counts(self.study)
 
     @extend_schema(responses=RubricTextSerializer)

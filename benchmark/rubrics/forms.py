@@ -1,4 +1,4 @@
-"""Forms of rubrics: uploaded files, drafts, and the fields of the page."""
+"""Forms for rubrics: uploaded files, drafts, and the fields on the page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ from benchmark.rubrics.methods.rubric import (
 )
 from cqa_site.tabular.cells import StrictJsonError, loads
 
-# A rubric on its way: as a page shows it, as a person changes it, as `Rubric` judges it.
+# Rubric drafts: shown on a page, changed by a person and checked by `Rubric`.
 
 MOST_GROUPS = 12
 POINTS = range(MOST_POINTS + 1)
@@ -36,7 +36,7 @@ HINT_NAMES = {
 
 @dataclass
 class CriterionDraft:
-    """One criterion as typed; levels stand for 0, 1 and 2 points, used or not."""
+    """One criterion as typed, with levels for 0, 1 and 2 points, even if unused."""
 
     name: str = ""
     asks: str = ""
@@ -52,7 +52,7 @@ class CriterionDraft:
         return list(zip(POINTS, self.texts, self.examples, strict=True))
 
     def criterion(self, key: str) -> Criterion:
-        """Return the criterion as given; an invalid maximum stays invalid."""
+        """Return the criterion as typed; an invalid maximum stays invalid."""
         most = int(self.maximum) if self.maximum in map(str, POINTS) else 0
         levels = tuple(Level(*level) for level in self.levels[: most + 1])
         counted_by = self.counted_by if self.counted_by in HINTS else None
@@ -61,19 +61,19 @@ class CriterionDraft:
 
 @dataclass
 class RubricDraft:
-    """All typed fields; errors never discard them."""
+    """All fields as typed, kept even if they have errors."""
 
     name: str = ""
     allows_halves: bool = False
     groups: list[tuple[str, str]] = field(default_factory=list)
     criteria: list[CriterionDraft] = field(default_factory=list)
-    # Name of a field → what is wrong with it.
+    # Name of a field → its error.
     errors: dict[str, str] = field(default_factory=dict)
-    # Place of the criterion that a button has just added or moved.
+    # Position of the criterion that a button has just added or moved.
     opened: int | None = None
 
     def change(self, do: str) -> None:
-        """Add, remove or move the part a button names, such as ``remove-3``; else do nothing."""
+        """Add, remove or move the part named by a button such as ``remove-3``, if it is valid."""
         verb, _dash, number = do.partition("-")
         if verb == "add" and number == "group" and len(self.groups) < MOST_GROUPS:
             self.groups.append((self._free_key(), ""))
@@ -108,7 +108,7 @@ class RubricDraft:
         return next(f"group-{number}" for number in numbers if f"group-{number}" not in keys)
 
     def rubric(self) -> Rubric | None:
-        """Return the rubric, or None with `errors` at the fields; group maxima are computed."""
+        """Return the rubric with computed group maxima; if invalid, return None with `errors`."""
         self.errors = {}
         criteria = tuple(
             draft.criterion(f"C{place}") for place, draft in enumerate(self.criteria, start=1)
@@ -135,7 +135,7 @@ class RubricDraft:
         return None if self.errors else new_rubric
 
     def _check_criterion(self, place: int, criterion: Criterion) -> None:
-        """Record one error per criterion, so that a person sees all errors at once."""
+        """Record one error per criterion, so that errors in all criteria are shown at once."""
         if criterion.group not in dict(self.groups):
             self.errors[f"c{place}-group"] = _("choose a group")
             return
@@ -143,7 +143,7 @@ class RubricDraft:
             alone = replace(criterion, key="C1")
             Rubric("-", (CriterionGroup(alone.group, "-", alone.maximum),), (alone,))
         except RubricError as error:
-            # The place of the criterion in the page, and which of its fields.
+            # Position of the criterion on the page, and its field.
             where, _blank, points = error.field.partition(" ")
             names = {"level": f"text{points}", "example": f"example{points}"}
             self.errors[f"c{place}-{names.get(where, where)}"] = error.reason
@@ -172,7 +172,7 @@ def _criterion_draft(criterion: Criterion) -> CriterionDraft:
 
 
 def read_draft(data: Mapping[str, Any]) -> RubricDraft:
-    """Read everything the page sent back, valid or not."""
+    """Read all submitted fields, valid or not."""
     groups = range(_count(data, "groups", MOST_GROUPS))
     criteria = range(_count(data, "criteria", MOST_CRITERIA))
     return RubricDraft(
@@ -195,7 +195,7 @@ def _read_criterion(data: Mapping[str, Any], at: str) -> CriterionDraft:
 
 
 def _text(data: Mapping[str, Any], name: str) -> str:
-    # Browsers send line ends as two characters; a rubric uploaded as JSON has one.
+    # Browsers send line breaks as two characters; a rubric uploaded as JSON has one.
     return str(data.get(name, "")).replace("\r\n", "\n").replace("\x00", "").strip()
 
 
@@ -215,7 +215,7 @@ class RubricFileForm(forms.Form):
         self.fields["file"].widget.attrs["accept"] = ".json"
 
     def clean_file(self) -> Rubric:
-        """Return the rubric in the file; errors name the criterion and field."""
+        """Return the rubric in the file; errors name the criterion and the field."""
         file = self.cleaned_data["file"]
         most = min(settings.MAX_UPLOAD_BYTES, 1024 * 1024)
         if file.size > most:
@@ -253,12 +253,12 @@ def cell_of(draft: RubricDraft, name: str, value: str) -> RubricField:
 
 
 def shown_errors(draft: RubricDraft) -> list[tuple[str, str, str]]:
-    """Return field name, display name and error of each wrong field."""
+    """Return the name, display name and error of each invalid field."""
     return [(name, _called(name), reason) for name, reason in draft.errors.items()]
 
 
 def group_rows(draft: RubricDraft) -> list[dict[str, Any]]:
-    """Return one row per group: its fixed key and its name."""
+    """Return one row per group, with its fixed key and its name."""
     return [
         {"place": place, "key": key, "name": cell_of(draft, f"g{place}-name", name)}
         for place, (key, name) in enumerate(draft.groups)
@@ -266,7 +266,7 @@ def group_rows(draft: RubricDraft) -> list[dict[str, Any]]:
 
 
 def criterion_rows(draft: RubricDraft) -> list[dict[str, Any]]:
-    """Return one row per criterion, with levels and their points."""
+    """Return one row per criterion, with its levels and their points."""
     return [
         _criterion_row(draft, place, criterion) for place, criterion in enumerate(draft.criteria)
     ]

@@ -1,4 +1,4 @@
-"""Rubric versions, under which every sheet is scored, and how they are stored."""
+"""Rubric versions, by which every sheet is scored, and their storage."""
 
 import uuid
 
@@ -19,17 +19,17 @@ from cqa_site.people.models import Study, User
 
 
 class RubricVersion(models.Model):
-    """One frozen text of a rubric; a change creates the next number of the same name.
+    """One frozen text of a rubric; a changed text gets the next number under the same name.
 
-    People and judges are given the same version, and sheets of different versions are never
-    compared without saying so.
+    People and judges get the same version, and sheets under different versions are never compared
+    without a notice.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="rubric_versions")
     name = models.CharField(_("name"), max_length=80)
     number = models.PositiveIntegerField()
-    # As `rubric_to_dict` gives it; everything ordered stands in lists.
+    # In the format of `rubric_to_dict`; ordered parts are lists.
     content = models.JSONField()
     sha256 = models.CharField(max_length=64, editable=False)
     derived_from = models.ForeignKey("self", models.PROTECT, null=True, related_name="successors")
@@ -52,7 +52,7 @@ class RubricVersion(models.Model):
 
     @cached_property
     def rubric(self) -> Rubric:
-        """The rubric as the methods use it."""
+        """Rubric in the form that the methods use."""
         return rubric_from_dict(self.content)
 
 
@@ -64,8 +64,8 @@ def save_rubric(
     actor: User | None = None,
     derived_from: RubricVersion | None = None,
 ) -> RubricVersion:
-    """Store a rubric as the next version of its name; an unchanged text is no new version."""
-    # The study's row is the lock under which numbers are given out.
+    """Store a rubric as the next version under its name; an unchanged text gets no new version."""
+    # The row of the study is locked while a number is assigned.
     Study.objects.select_for_update().get(pk=study.pk)
     sha256 = rubric_sha256(rubric)
     named = study.rubric_versions.filter(name=rubric.name)
@@ -86,6 +86,6 @@ def save_rubric(
 
 
 def default_rubric(study: Study, actor: User | None = None) -> RubricVersion:
-    """Return the newest CompQA rubric; without one, the built-in text is stored as version 1."""
+    """Return the newest CompQA rubric; if none exists, store the built-in text as version 1."""
     newest = study.rubric_versions.filter(name=COMPQA.name).order_by("-number").first()
     return newest or save_rubric(study=study, rubric=COMPQA, actor=actor)

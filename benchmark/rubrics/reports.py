@@ -9,12 +9,12 @@ from cqa_site.people.models import Study
 from cqa_site.rounds.models import Sheet
 
 MOST_SHOWN = 20
-# What was submitted, or could not be scored.
+# States of submitted sheets and unscored sheets.
 COUNTED_STATES = (Sheet.State.SUBMITTED, Sheet.State.UNSCORED)
 
 
 def versions_with_counts(study: Study) -> QuerySet[RubricVersion]:
-    """Return all versions with their numbers of submitted or unscored sheets, rounds and runs."""
+    """Return all versions with numbers of sheets (submitted or unscored), rounds and runs."""
     return study.rubric_versions.annotate(
         n_sheets=_count("sheets", filter=Q(sheets__state__in=COUNTED_STATES)),
         n_rounds=_count("rounds"),
@@ -28,9 +28,9 @@ def _count(name: str, **options: Any) -> Subquery:
 
 
 def use_of(version: RubricVersion) -> dict[str, Any]:
-    """Return where the version is used, and its sheets by kind of rater.
+    """Return the uses of the version, and the number of its sheets by kind of rater.
 
-    Rounds, runs and derived versions are newest first and limited.
+    Lists of rounds, runs and derived versions are limited, with the newest first.
     """
     sheets = version.sheets.filter(state__in=COUNTED_STATES)
     kinds = sheets.order_by().values("rater__kind").annotate(n=Count("pk"))

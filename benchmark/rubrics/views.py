@@ -40,7 +40,7 @@ def rubrics(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS, only="POST")
 def rubric_upload(request: StudyRequest, study: Study) -> HttpResponse:
-    """Store a rubric from a JSON file as the next version of its name."""
+    """Store a rubric from a JSON file as the next version under its name."""
     form = RubricFileForm(request.POST, request.FILES)
     if not form.is_valid():
         return _list_page(request, study, form, status=422)
@@ -57,7 +57,7 @@ def _list_page(
 
 @study_page(*RESEARCHERS, only="GET")
 def rubric(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpResponse:
-    """Show one version as raters see it, with its usage and changes."""
+    """Show one version as raters see it, with its uses and changes."""
     version = get_object_or_404(
         study.rubric_versions.select_related("derived_from", "created_by"), public_id=rubric_id
     )
@@ -80,7 +80,7 @@ def rubric(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpRes
 
 @study_page(*RESEARCHERS, only="GET")
 def rubric_json(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpResponse:
-    """Send one version as a file that can be uploaded again."""
+    """Send one version as a file that can be uploaded."""
     version = get_object_or_404(study.rubric_versions, public_id=rubric_id)
     options = {"ensure_ascii": False, "indent": 2}
     response = JsonResponse(version.content, json_dumps_params=options)
@@ -92,7 +92,7 @@ def rubric_json(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> Ht
 
 @study_page(*RESEARCHERS)
 def rubric_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Write a version based on another; buttons change the form, saving checks it."""
+    """Show the form for a version based on another; buttons change it, and saving checks it."""
     base = _base(request, study)
     status = 200
     if request.method == "POST":
@@ -123,7 +123,7 @@ def rubric_new(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _base(request: StudyRequest, study: Study) -> RubricVersion | None:
-    """Return the version named in the address; None for the built-in text. Raises Http404."""
+    """Return the version in the address, None for the built-in text; raise Http404 if unknown."""
     base_id = request.GET.get("from", "")
     if not base_id:
         return None

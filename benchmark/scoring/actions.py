@@ -31,7 +31,7 @@ from cqa_site.rounds.queue import CHUNK
 
 @dataclass(frozen=True)
 class ScoreContent:
-    """Content of a form. Keys are criteria, each with points or a reason, never both."""
+    """Content of a form. Keys are criteria; each has points or a reason, but not both."""
 
     points: dict[str, int] = field(default_factory=dict)
     unable: dict[str, str] = field(default_factory=dict)
@@ -76,9 +76,9 @@ class ScoringRoundKind(OneByOne):
     Conflict = ConflictingScore
     Content = ScoreContent
     settled = ("points", "unable", "notes", "comment", "total")
-    # Not one criterion could be judged.
+    # Sheets on which no criterion could be judged.
     skipped = Q(points={})
-    # Of the sum over all criteria, 19 points in the CompQA rubric.
+    # In points, out of the total of all criteria (19 points in the CompQA rubric).
     tolerance = 3
     tolerance_text = lazy("Points by which all criteria together may differ. The default is 3.")
     value = ("points",)
@@ -95,7 +95,7 @@ class ScoringRoundKind(OneByOne):
         return ScoreContent(sheet.points, sheet.unable, sheet.notes, sheet.comment)
 
     def problem(self, sheet: ScoreSheet, content: ScoreContent) -> SheetNotValid | None:
-        """Return an error unless each criterion has points, or reason why it cannot be judged."""
+        """Return an error unless each criterion has points or a reason why it cannot be judged."""
         missing = [
             key
             for key in sheet.rubric.rubric.keys
@@ -121,12 +121,12 @@ class ScoringRoundKind(OneByOne):
         sheet.total = sheet.rubric.rubric.total(content.points)
 
     def mark(self, sheet: ScoreSheet, key: Mapping[str, Any]) -> tuple[int, int]:
-        """Count criteria whose points equal the key; a criterion without points does not match."""
+        """Count the criteria whose points equal the key; criteria without points do not match."""
         met = sum(sheet.points.get(name) == points for name, points in key.items())
         return met, len(key)
 
     def difference(self, sheet: ScoreSheet, known: Mapping[str, Any]) -> float:
-        """Sum the differences of all criteria; one without points differs by at least a point."""
+        """Add up the differences over all criteria; a criterion without points adds at least 1."""
         return sum(
             abs(sheet.points[name] - points) if name in sheet.points else max(points, 1)
             for name, points in known.items()
@@ -150,7 +150,7 @@ class ScoringRoundKind(OneByOne):
         return sheet.points
 
     def fits(self, round_: ScoringRound) -> Q:
-        """Select what has the same rubric."""
+        """Select sheets and items with the same rubric."""
         return Q(round__rubric=round_.rubric_id)
 
     def alike(self, round_: ScoringRound) -> Q:
@@ -190,7 +190,7 @@ class ScoringRoundKind(OneByOne):
 
 SCORING = ScoringRoundKind()
 
-# A rater's order is made of all answers that are left; more would make serving slow.
+# Each rater's order includes all remaining answers, so more would slow down serving.
 MOST_ANSWERS = 10_000
 WITH, WITHOUT = "with", "without"
 
@@ -205,12 +205,12 @@ class ScoringPlan:
     instructions: str = ""
     systems: tuple[System, ...] = ()
     scenarios: tuple[int, ...] = ()
-    # Public ids or `ALL`; without any only plain ones.
+    # Public ids or `ALL`; empty for plain conditions only.
     conditions: tuple[str, ...] = ()
     aspect: str = ""
     choice: int | None = None
     leave_out_used: bool = False
-    # None takes every answer that matches.
+    # None means every matching answer.
     size: int | None = None
     is_balanced: bool = True
     overlap_share: float = 0.2
@@ -225,7 +225,8 @@ class ScoringPlan:
     def recipe(self, total: int, elsewhere: int, names: list[str]) -> dict[str, Any]:
         """Return the recipe stored in the round: public ids and numbers.
 
-        ``elsewhere`` answers match but for their condition; ``names`` are of those chosen.
+        ``elsewhere`` is the number of answers that match except for their condition; ``names`` are
+        the names of the chosen conditions.
         """
         return {
             "systems": [str(system.public_id) for system in self.systems],
@@ -253,9 +254,9 @@ SETTINGS = (
 def plan_round(
     *, study: Study, plan: ScoringPlan, actor: User, round_: ScoringRound | None = None
 ) -> ScoringRound:
-    """Create a draft round with its answers, or redraw them; examples and control items stay.
+    """Create a draft round with its answers, or redraw them but keep examples and control items.
 
-    Raises RoundNotReady if no answer matches, or too many would be taken.
+    Raise RoundNotReady if no answers match, or if there would be too many.
     """
     planned = locked_round(round_, ScoringRound.State.DRAFT) if round_ else None
     planned = planned or ScoringRound(study=study, created_by=actor)
@@ -293,7 +294,7 @@ def plan_round(
 def matching_answers(
     *, study: Study, plan: ScoringPlan, round_: ScoringRound | None = None
 ) -> QuerySet[Answer]:
-    """Return the answers a round may take: those of the plan, but for known answers."""
+    """Return the answers that match the plan, except known answers in the round."""
     answers = under(without_superseded(study.answers.all()), plan.conditions)
     if plan.systems:
         answers = answers.filter(system__in=plan.systems)

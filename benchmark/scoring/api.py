@@ -22,10 +22,10 @@ from cqa_site.web.rest.queries import TrueFalseFilter
 
 
 class ScoringRoundInput(FormInput):
-    """Which answers are scored and how; omitted fields keep their default or value."""
+    """Which answers are scored and how; omitted fields keep their default or current value."""
 
     form = ScoringRoundForm
-    # Without one, the study's.
+    # If omitted, the study's default rubric.
     rubric = serializers.UUIDField(required=False)
 
 
@@ -43,7 +43,7 @@ class ScoringRoundSerializer(RoundSerializer):
 
 
 class ScoringItemSerializer(ItemSerializer):
-    """One answer of a round; examples have a key and need no sheets."""
+    """One answer in a round; examples have a key and need no sheets."""
 
     id = public_id("answer")
 
@@ -53,7 +53,7 @@ class ScoringItemSerializer(ItemSerializer):
 
 
 class ScorerSerializer(PersonSerializer):
-    """Progress of one person in a round; ``id`` is the rater's."""
+    """Progress of one person in a round; ``id`` is the id of the rater."""
 
     unable = serializers.IntegerField(source="figures.unable", read_only=True)
     mean = serializers.FloatField(source="figures.mean", read_only=True, allow_null=True)
@@ -76,7 +76,7 @@ SHOWN_STATES = (ScoreSheet.State.SUBMITTED, ScoreSheet.State.UNSCORED, ScoreShee
 
 
 class SheetSerializer(ReadSerializer):
-    """One sheet; ``points`` omits criteria that could not be judged, which are never 0."""
+    """One sheet; ``points`` omits criteria that could not be judged; they do not count as 0."""
 
     answer = public_id("answer")
     condition = serializers.UUIDField(source="answer.condition.public_id")
@@ -109,13 +109,13 @@ class SheetFilter(filters.FilterSet):
 
 
 class ScoreSheetViews(StudyViews):
-    """Submitted, unscored and void sheets; drafts do not count yet."""
+    """Submitted, unscored and void sheets, without drafts."""
 
     serializer_class = SheetSerializer
     filterset_class = SheetFilter
 
     def rows(self) -> QuerySet[Any]:
-        """Return the rows in the order in which they were created."""
+        """Return the rows in creation order."""
         related = ("answer__condition", "rubric", "rater", "round", "run")
         return (
             self.study.score_sheets.filter(state__in=SHOWN_STATES)

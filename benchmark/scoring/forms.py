@@ -34,7 +34,7 @@ from cqa_site.rounds.progress import seconds_each
 from cqa_site.web.pages import offer
 
 LONGEST_NOTE = 2_000
-# Every note and the comment at their longest, each letter encoded as three bytes of three.
+# All notes and the comment at maximum length, with 9 characters per letter after encoding.
 LONGEST_FORM = 9 * LONGEST_NOTE * (MOST_CRITERIA + 1) + 10_000
 ASPECTS = [
     ("", lazy("With and without an aspect")),
@@ -158,7 +158,7 @@ class ScoringRoundForm(RoundPlanForm):
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:
-        """Return the initial values: the study's default rubric."""
+        """Return the initial values, with the study's default rubric."""
         return {"rubric": default_rubric(study).public_id}
 
     def plan(self) -> ScoringPlan:
@@ -170,9 +170,9 @@ class ScoringRoundForm(RoundPlanForm):
         return ScoringPlan(**data)
 
     def measure(self) -> Extent:
-        """Return the round's extent: matching answers up to the sample size.
+        """Return the round's extent: the matching answers, up to the sample size.
 
-        Several people score a share of them.
+        A share of them is scored by several people.
         """
         plan = self.plan()
         total = matching_answers(study=self.study, plan=plan, round_=self.round).count()
@@ -196,7 +196,7 @@ class ScoreForm(SaveForm):
     longest = LONGEST_FORM
 
     def read(self, data: QueryDict, sheet: ScoreSheet) -> ScoreContent:
-        """Read the form; points that the rubric does not allow are errors at their criterion."""
+        """Read the form; points that the rubric does not allow are errors on their criterion."""
         points: dict[str, int] = {}
         unable: dict[str, str] = {}
         notes: dict[str, str] = {}
@@ -268,5 +268,5 @@ class SheetExportForm(forms.Form):
         offer(self, conditions=condition_choices(study))
 
     def clean_conditions(self) -> list[str]:
-        """Return the chosen conditions; without a choice the export has every condition."""
+        """Return the chosen conditions, or all conditions if none are chosen."""
         return self.cleaned_data["conditions"] or [ALL]

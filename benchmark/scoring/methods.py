@@ -1,4 +1,4 @@
-"""Samples of answers for a round, and automatic counts as hints for raters."""
+"""Samples of answers for a round, and automatic counts shown to raters as hints."""
 
 import math
 import random
@@ -20,7 +20,7 @@ from annotation.answers.methods.answer_text import (
 from annotation.answers.methods.segments import LEAST_WORDS, repeated_places
 from benchmark.rubrics.methods.rubric import FEWEST_SENTENCES, HINTS, MOST_SENTENCES
 
-# Which answers a scoring round takes, and which of them several people score.
+# Answers of a scoring round, and those that several people score.
 #
 # All draws are seeded, so that the same answers and the same seed give the same round.
 
@@ -28,22 +28,23 @@ from benchmark.rubrics.methods.rubric import FEWEST_SENTENCES, HINTS, MOST_SENTE
 def draw_answers(
     strata: Mapping[int, Hashable], size: int | None, *, seed: int
 ) -> dict[int, float | None]:
-    """Draw answers at random, equally from every stratum as far as it has enough.
+    """Draw answers at random, the same number from every stratum that has enough.
 
     Parameters
     ----------
     strata
-        Answer → stratum, for example its system and scenario; one value for all draws simply.
+        Answer → stratum, for example its system and scenario; the same value for all answers gives
+        a simple random sample.
     size
-        Number to draw; None, or a larger number, draws all.
+        Number of answers to draw; None or a number above their count draws all answers.
     seed
-        Of the draw and of the order.
+        Seed for the draw and the order.
 
     Returns
     -------
     dict
-        Answer → probability with which it was drawn, in a random order. All have 1.0 if all were
-        taken: then nothing was left to chance.
+        Answer → probability of being drawn, in random order. All have 1.0 if all answers were
+        drawn.
 
     Examples
     --------
@@ -66,21 +67,21 @@ def draw_answers(
 
 
 def overlap_of(answers: int, share: float) -> int:
-    """Return how many of the answers several people score: the share, rounded up.
+    """Return the number of answers that several people score: the share, rounded up.
 
     Examples
     --------
     >>> overlap_of(10, 0.25), overlap_of(10, 0.3)
     (3, 3)
     """
-    # 0.3 of 10 is 3 and not 4, whatever floating point makes of it.
+    # Rounded first, so that 0.3 of 10 is 3, not 4 because of floating-point error.
     return math.ceil(round(answers * share, 9))
 
 
 def draw_overlap(answers: Sequence[int], share: float, *, seed: int) -> set[int]:
     """Draw the answers that several people score.
 
-    Their share is ``share``, rounded up.
+    Their number is ``share`` of all answers, rounded up.
 
     Examples
     --------
@@ -92,10 +93,10 @@ def draw_overlap(answers: Sequence[int], share: float, *, seed: int) -> set[int]
 
 
 def _allocate(sizes: Mapping[Hashable, int], size: int) -> dict[Hashable, int]:
-    """Divide ``size`` into equal parts; the shortfall of a small stratum goes to the others."""
+    """Divide ``size`` into equal parts; the other strata fill the shortfall of a small stratum."""
     wanted: dict[Hashable, int] = {}
     left = size
-    # The smallest first: what they cannot fill, and remainders, go to those that follow.
+    # The smallest first: their shortfalls, and remainders, pass to the next strata.
     for place, name in enumerate(
         sorted(sizes, key=lambda stratum: (sizes[stratum], str(stratum)))
     ):
@@ -104,13 +105,13 @@ def _allocate(sizes: Mapping[Hashable, int], size: int) -> dict[Hashable, int]:
     return wanted
 
 
-# Sentences of an answer, counted as a person would for "12 to 20 sentences".
+# Sentences in an answer, counted as a person would for "12 to 20 sentences".
 #
-# Within a line or bullet a sentence ends at its full stop, and at the end in any case. Headings,
-# bare names of aspects, one-word choices, citations and the closing list of arguments are none.
+# A sentence ends at its full stop or at the end of its line or bullet. Headings, bare names of
+# aspects, one-word choices, citations and the closing list of arguments are not sentences.
 #
-# Source: CompQA paper, section 2 (12 to 20 sentences). The paper does not define a sentence; on
-# the 367 answers that people scored, this count gives their points for the length on 279.
+# Source: CompQA paper, section 2 (12 to 20 sentences). The paper does not define a sentence; for
+# 279 of the 367 answers that people scored, this count gives the same points for length.
 
 _END = re.compile(r"[.!?…]+[\"'”’)*_]*(?=\s)")
 _TITLE = re.compile(r"#{1,6}[ \t].*|\*\*[^*]*[^*.!?]\*\*[ \t]*:?")
@@ -121,7 +122,7 @@ _ABBREVIATED = re.compile(
 
 
 def sentence_places(text: str) -> list[Place]:
-    """Return the places of the sentences, in reading order.
+    """Return the positions of the sentences, in reading order.
 
     Examples
     --------
@@ -149,7 +150,7 @@ def length_points(sentences: int) -> int:
 
 
 def _is_title(text: str, prose: str, block: AnswerBlock) -> bool:
-    """Whether a line is a heading, or names an aspect without a statement on it."""
+    """Return whether a line is a heading, or names an aspect without making a statement."""
     if block.name and not word_places(prose, block.text_start, block.end):
         return True
     return _TITLE.fullmatch(text[block.start : block.end].strip()) is not None
@@ -167,13 +168,13 @@ def _ends(prose: str, start: int, end: int) -> list[int]:
     ]
 
 
-# What code can count in an answer while a person scores it: hints, never points by themselves.
+# Automatic counts shown while a person scores an answer: hints only, never points.
 #
-# Only the length has a verdict, because the rubric puts it in numbers. Everything else is shown
-# with its places and left to the rater.
+# Only the length gets suggested points, because the rubric defines it in numbers. For everything
+# else, the positions are shown and the rater decides.
 
-# Shorter runs come back in any text on two things. Of the answers that people scored for CompQA,
-# a third has a run of six words twice and a seventh one of eight; those lost more points.
+# Shorter runs are repeated in any text about two objects. Of the answers that people scored for
+# CompQA, a third repeat a run of six words, and a seventh a run of eight; these lost more points.
 LEAST_RUN = 8
 
 
@@ -186,13 +187,13 @@ class Hint:
     name : str
         One of `rubric.HINTS`.
     counted : int
-        How many.
+        Number counted.
     shown : str
-        The count in plain English.
+        The count as English text.
     points : int or None
         Points that the rubric gives for the count, if it defines them.
     places : tuple of (start, end)
-        The passages meant, in reading order.
+        The counted passages, in reading order.
     """
 
     name: str
@@ -203,7 +204,7 @@ class Hint:
 
 
 def score_hints(text: str, names: Iterable[str] = HINTS) -> list[Hint]:
-    """Return the requested hints in that order; raises KeyError for an unknown name.
+    """Return the hints in the order of ``names``; raise KeyError if a name is unknown.
 
     Examples
     --------
@@ -218,10 +219,10 @@ def score_hints(text: str, names: Iterable[str] = HINTS) -> list[Hint]:
 
 
 def repeated_runs(text: str, least: int = LEAST_RUN) -> list[tuple[Place, Place]]:
-    """Return repeated runs of at least ``least`` words, each with the earlier place first.
+    """Return repeated runs of at least ``least`` words, with the earlier position first.
 
-    Runs are as long as possible and do not overlap what they repeat; case and punctuation do not
-    matter. Citations and the closing list of arguments are left out.
+    Runs are as long as possible and do not overlap the passages that they repeat; case and
+    punctuation are ignored. Citations and the closing list of arguments are left out.
     """
     spans = word_places(_said(text))
     words = [text[start:end].casefold() for start, end in spans]
@@ -229,7 +230,7 @@ def repeated_runs(text: str, least: int = LEAST_RUN) -> list[tuple[Place, Place]
     runs: list[tuple[Place, Place]] = []
     at = indexed = 0
     while at + least <= len(words):
-        # Only runs that end before this word can be repeated by it.
+        # Only runs that end before this word can be repeated here.
         for earlier in range(indexed, at - least + 1):
             first_at.setdefault(tuple(words[earlier : earlier + least]), earlier)
         indexed = max(indexed, at - least + 1)
@@ -255,7 +256,7 @@ def _place(spans: list[Place], start: int, size: int) -> Place:
 
 
 def _said(text: str) -> str:
-    """Return the text with spaces in place of citations and the closing list of arguments."""
+    """Return the text with citations and the closing list of arguments replaced by spaces."""
     left_out = [(citation.start, citation.end) for citation in find_citations(text)]
     left_out += [
         (section.start, section.end)
@@ -274,7 +275,7 @@ def _sentences(text: str) -> Hint:
 
 def _repeats(text: str) -> Hint:
     pairs = repeated_runs(text)
-    # A statement made twice often is a run as well; that is one finding.
+    # A repeated statement is often a repeated run as well; it counts only once.
     pairs += [
         pair for pair in repeated_places(text) if not any(_is_same(pair, run) for run in pairs)
     ]
@@ -284,7 +285,7 @@ def _repeats(text: str) -> Hint:
 
 
 def _is_same(pair: tuple[Place, Place], run: tuple[Place, Place]) -> bool:
-    """Whether both places overlap those of the other pair."""
+    """Return whether both passages overlap those of the other pair."""
     return all(
         place[0] < other[1] and other[0] < place[1] for place, other in zip(pair, run, strict=True)
     )

@@ -11,7 +11,7 @@ from cqa_site.rounds.models import Item, Round, Slot
 
 
 class ScoringRound(Round):
-    """Answers assigned to people for scoring, some of them to several people."""
+    """Answers assigned to people for scoring; some of them go to several people."""
 
     kind_name = "score"
 
@@ -31,7 +31,7 @@ class ScoringRound(Round):
 
 
 class ScoringItem(Item):
-    """One answer of a round; ``key_points`` is {criterion: points}, ``key_notes`` has reasons."""
+    """One answer in a round; ``key_points`` is {criterion: points}, ``key_notes`` has reasons."""
 
     round = models.ForeignKey(ScoringRound, models.CASCADE, related_name="items", db_index=False)
     answer = models.ForeignKey("annotation.Answer", models.PROTECT, related_name="scoring_items")
@@ -51,18 +51,18 @@ class ScoringSlot(Slot):
 
 
 class ScoreSheet(rounds.Sheet):
-    """Points of one rater for one answer under one rubric version.
+    """Points by one rater for one answer under one rubric version.
 
-    The sheet comes from a scoring round, a judge's run or an imported file, never from two of
-    them. ``points`` holds criteria with points only; a criterion that the rater could not judge is
-    in ``unable`` with its reason and does not count as 0. The total is computed by the server and
-    is there only if every criterion has points.
+    The sheet comes from exactly one source: a scoring round, a judge's run or an imported file.
+    ``points`` contains only criteria with points; a criterion that the rater could not judge is in
+    ``unable`` with its reason and does not count as 0. The server computes the total only if every
+    criterion has points.
     """
 
     kind_name = "score"
 
     class Unable(models.TextChoices):
-        """Why a person could not judge a criterion."""
+        """Reason why a person could not judge a criterion."""
 
         UNCLEAR = "unclear", _("The criterion is unclear here")
         KNOWLEDGE = "knowledge", _("I lack the knowledge")
@@ -77,32 +77,33 @@ class ScoreSheet(rounds.Sheet):
         RubricVersion, models.PROTECT, related_name="sheets", db_index=False
     )
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="score_sheets")
-    # Where it comes from: exactly one of round, run, and file name with position.
+    # Source of the sheet: exactly one of round, run, and file name with position.
     round = models.ForeignKey(
         ScoringRound, models.CASCADE, null=True, related_name="sheets", db_index=False
     )
     run = models.ForeignKey(
         "runs.Run", models.CASCADE, null=True, related_name="score_sheets", db_index=False
     )
-    # The call that the sheet was read from; None where several calls made it (see JudgementPart).
+    # The call that the sheet was read from; None if there were several (see JudgementPart).
     call = models.ForeignKey("runs.Call", models.CASCADE, null=True, related_name="score_sheets")
     fence = models.BigIntegerField(default=0)
     points = models.JSONField(default=dict)
-    # {criterion: code of `Unable`, or the reason a judge's reply gave no points for it}
+    # {criterion: code of `Unable`, or the reason why a judge's reply gave no points for it}
     unable = models.JSONField(default=dict)
     # {criterion: text}: a person's notes, or a judge's reasons.
     notes = models.JSONField(default=dict)
-    # Criteria whose imported points the rubric does not have; they stay as they were.
+    # Criteria with imported points outside the rubric's scale, which are stored unchanged.
     off_scale = models.JSONField(default=list)
     # {criterion: points} of an unscored reply that named all criteria, some outside the scale:
-    # evidence, and what the paper's recipe takes; no points.
+    # evidence, and input for the paper's recipe, but not valid points.
     given = models.JSONField(default=dict)
-    # Half points of several people who agreed on one sheet; only from files.
+    # Whether half points are allowed, because several people agreed on the sheet; only from files.
     is_consolidated = models.BooleanField(default=False)
     total = models.FloatField(null=True)
-    # Of the rubric, so that the database itself can guard the total.
+    # Maximum of the rubric, so that the database itself can check the total.
     maximum = models.PositiveSmallIntegerField()
-    # Why a judge's reply is unscored; one of `benchmark.judges.methods.judgements.JudgementState`.
+    # Reason why a judge's reply is unscored, from
+    # `benchmark.judges.methods.judgements.JudgementState`.
     reason = models.CharField(max_length=40, blank=True)
     slot = models.OneToOneField(ScoringSlot, models.PROTECT, null=True, related_name="sheet")
 
@@ -147,7 +148,7 @@ class ScoreSheet(rounds.Sheet):
 
 
 class ScoreEvent(rounds.SheetEvent):
-    """One submission of a person's sheet, or the content of a file."""
+    """One submission of a person's sheet, or its content in a file."""
 
     sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="events")
 
@@ -159,7 +160,7 @@ class ConflictingScore(rounds.ConflictingDraft):
 
 
 class ScoringRun(models.Model):
-    """Rubric, rater and canary result of a scoring run."""
+    """Rubric, rater and canary results of a scoring run."""
 
     class Trust(models.TextChoices):
         PENDING = "pending", _("Not known yet")
@@ -169,7 +170,7 @@ class ScoringRun(models.Model):
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="scoring")
     rubric = models.ForeignKey(RubricVersion, models.PROTECT, related_name="runs")
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="scoring_runs")
-    # Primary keys of the answers shown with their points; they are never judged in this run.
+    # Primary keys of the answers shown as examples with their points; this run never judges them.
     examples = models.JSONField(default=list)
     trust = models.CharField(max_length=9, choices=Trust, default=Trust.PENDING)
 
@@ -178,7 +179,7 @@ class ScoringRun(models.Model):
 
 
 class JudgementPart(models.Model):
-    """The criteria of one group in a group-by-group run; parts are joined into sheets."""
+    """Judgement of one group of criteria in a group-by-group run; parts are joined into sheets."""
 
     run = models.ForeignKey(
         "runs.Run", models.CASCADE, related_name="judgement_parts", db_index=False
@@ -202,7 +203,7 @@ class JudgementPart(models.Model):
 
 
 class ProbeResult(models.Model):
-    """A judge's reply to a text that tests the judge; no mean includes it."""
+    """A judge's reply to a text that tests the judge; it is left out of every mean."""
 
     class Probe(models.TextChoices):
         CANARY = "canary", _("Attack canary")
@@ -212,13 +213,13 @@ class ProbeResult(models.Model):
     call = models.OneToOneField("runs.Call", models.CASCADE, related_name="probe_result")
     answer = models.ForeignKey("annotation.Answer", models.CASCADE, related_name="+")
     probe = models.CharField(max_length=6, choices=Probe)
-    # Which of the attacks; empty for other probes.
+    # Kind of attack; empty for other probes.
     name = models.CharField(max_length=40, blank=True)
     replicate = models.PositiveSmallIntegerField(default=0)
     points = models.JSONField(default=dict)
     total = models.FloatField(null=True)
     reason = models.CharField(max_length=40, blank=True)
-    # Of canaries: whether the judge did what the text told it.
+    # For canaries: whether the judge obeyed the text.
     obeyed = models.BooleanField(null=True)
     fence = models.BigIntegerField(default=0)
     at = models.DateTimeField(auto_now=True)

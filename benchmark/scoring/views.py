@@ -32,7 +32,7 @@ from cqa_site.rounds.pages.work import TaskPages, work_urls
 from cqa_site.rounds.progress import RaterProgress
 from cqa_site.web.rest.queries import id_from
 
-# What the scoring form may know: allow-lists without system, scenario, file and other people.
+# Data for the scoring form: allow-lists without system, scenario, file and other people.
 
 
 @dataclass(frozen=True)
@@ -48,19 +48,19 @@ class FormCriterion:
 
     @property
     def html(self) -> str:
-        """The cached field HTML if the criterion has no points, note or hint; empty otherwise."""
+        """Cached HTML of the field if it has no points, note or hint; empty otherwise."""
         is_touched = self.is_set or self.note or self.hint
         return "" if is_touched else _untouched(self.criterion, self.is_open, get_language())
 
     @property
     def is_set(self) -> bool:
-        """Whether it has points, or a reason why they are missing."""
+        """Whether it has points or a reason why they are missing."""
         return self.points is not None or bool(self.unable)
 
 
 @dataclass(frozen=True)
 class FormGroup:
-    """A group of criteria with its points so far."""
+    """A group of criteria with the points given so far."""
 
     key: str
     name: str
@@ -69,13 +69,13 @@ class FormGroup:
 
     @property
     def points(self) -> int:
-        """Points so far."""
+        """Points given so far."""
         return sum(criterion.points or 0 for criterion in self.criteria)
 
 
 @lru_cache(maxsize=1_000)
 def _untouched(criterion: Criterion, is_open: bool, language: str | None) -> str:
-    # Fifteen of them are most of a page, and on most pages nothing is given yet.
+    # The fifteen criteria take up most of a page, and on most pages no points are given yet.
     field = FormCriterion(criterion, None, "", "", None, is_open)
     words = {"reasons": ScoreSheet.Unable.choices, "longest": LONGEST_NOTE}
     context = words | {"each": field, "is_open": is_open}
@@ -114,7 +114,7 @@ def hints_of(sheet: ScoreSheet) -> dict[str, Hint]:
 
 
 def answer_shown(sheet: ScoreSheet) -> tuple[list[Piece], list[ArgumentBeside]]:
-    """Return the text in pieces and the arguments of its list; empty if the round hides them."""
+    """Return the pieces of the text, and its listed arguments unless the round hides them."""
     shows = sheet.round is not None and sheet.round.shows_arguments
     entries = listed_arguments(sheet.answer) if shows else []
     pieces = split_citations(sheet.answer.text, {entry.number for entry in entries})
@@ -123,7 +123,7 @@ def answer_shown(sheet: ScoreSheet) -> tuple[list[Piece], list[ArgumentBeside]]:
 
 
 def said(sheet: ScoreSheet, content: ScoreContent) -> dict[str, str]:
-    """Return a content as text, criterion by criterion."""
+    """Return the content as text for each criterion."""
     points = {
         f"{criterion.key} {criterion.name}": _criterion_text(content, criterion.key)
         for criterion in sheet.rubric.rubric.criteria
@@ -141,7 +141,7 @@ def _criterion_text(content: ScoreContent, key: str) -> str:
 
 
 def _form_context(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
-    """Return the form's texts and rubric, but no system, scenario, file or other sheets."""
+    """Return the texts and rubric for the form, without system, scenario, file or other sheets."""
     hints = hints_of(sheet)
     is_open = is_changeable(sheet)
     groups = form_groups(sheet.rubric.rubric, content, hints, is_open=is_open)
@@ -161,7 +161,7 @@ def _form_context(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
 
 
 def _parts(sheet: ScoreSheet, item: ScoringItem) -> list[AnswerPart]:
-    """Return the points beside the known ones; where no reason is given, what the level says."""
+    """Return the given and known points, with the known reason or else the text of the level."""
     levels = {
         (criterion.key, str(level.points)): level.text
         for criterion in sheet.rubric.rubric.criteria

@@ -1,4 +1,4 @@
-"""Entries of score sheets: released judgements and the consolidated scores of people."""
+"""Entries for score sheets: released judgements and people's consolidated scores."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,16 +46,17 @@ from cqa_site.runs.progress import reason_in_words
 from cqa_site.tabular import Problem
 
 SCORE_SHEETS = "sheets"
-# Sheets of a model without usable points: kept with the reason, and in no figure.
+# Sheets by a model without usable points: stored with the reason and left out of all figures.
 UNSCORED_SHEETS = "unscored_sheets"
 
 
 @dataclass(frozen=True, slots=True)
 class SheetEntry(ImportEntry):
-    """One sheet of a file.
+    """One score sheet in a file.
 
-    ``answer`` is the key of an answer of the study, or the place of one that the same file brings.
-    A sheet is known by file, position and rater; one exported here also by its own id (``sheet``).
+    ``answer`` is the key of an answer in the study, or the position of an answer in the same file.
+    A sheet is identified by file, position and rater; a sheet exported from this site also has its
+    own id (``sheet``).
     """
 
     makes: ClassVar[str] = SCORE_SHEETS
@@ -86,16 +87,16 @@ class SheetEntry(ImportEntry):
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """Values that two sheets with equal content share."""
+        """Values that are equal if two sheets have the same content."""
         return self.reason, dict(self.points), dict(self.unable)
 
 
 def chosen_rubric(study: Study, options: Mapping[str, Any]) -> RubricVersion:
-    """Return the chosen version, else the newest of CompQA.
+    """Return the chosen version, or else the newest version of CompQA.
 
     If none is stored, the returned version is unsaved.
 
-    A dry run writes nothing, so only the book makes the first version.
+    A dry run writes nothing, so the first version is stored only by the import itself.
     """
     rubric_id = str(options.get("rubric") or "")
     if rubric_id:
@@ -121,7 +122,7 @@ def _asked_for(study: Study, rubric_id: str) -> RubricVersion:
 
 
 def read_judged_answers(source: ImportSource) -> Iterator[Line]:
-    """Read answers from the raw files with the judge's scores; nothing is repaired."""
+    """Read answers with the judge's scores from the raw files, without repairs."""
     judge = str(source.options.get("rater") or "").strip()
     if not judge:
         raise ImportRefused(_("Name the judge that gave these scores; the file does not name it."))
@@ -157,7 +158,7 @@ def read_judged_answers(source: ImportSource) -> Iterator[Line]:
 
 
 def _given(judged: JudgedAnswer, rubric: RubricVersion) -> dict[str, int]:
-    """Return all points of an unscored judgement that has all criteria, even outside the scale."""
+    """Return all points of a complete but unscored judgement, even those outside the scale."""
     return {} if judged.judgement.is_scored else judged.paper_points(rubric.rubric) or {}
 
 
@@ -180,7 +181,7 @@ def _unscored(judgement: Judgement) -> str:
 
 
 def _judged_counts(file: JudgedFile, judge: str) -> Iterator[Note]:
-    """Yield the number of judgements for each way they were read."""
+    """Yield the number of judgements for each reading."""
     fields = {
         "judge": judge,
         "valid": file.counts[JudgementState.VALID],
@@ -201,13 +202,13 @@ def _briefly(reading: JudgementState) -> str:
     return reason_in_words(reading.value).rstrip(".")
 
 
-# Nobody knows whose points were averaged, so a table is one rater, and one more for the answers
-# that it has two rows for: those were two sheets of different people, not a repetition.
+# The table does not show whose points were averaged, so it counts as one rater, with a second
+# rater for answers that have two rows: those were sheets by different people, not repetitions.
 RATER = "consolidated"
 
 
 def read_human_table(source: ImportSource) -> Iterator[Line]:
-    """Read one sheet per row, linked by the letters of its answer; reject rows without one."""
+    """Read one sheet per row, link it by the answer's letters, and reject unmatched rows."""
     rubric = chosen_rubric(source.study, source.options)
     scores: list[HumanScore] = []
     for record in read_human_scores(source.path, rubric.rubric, name=source.name):
@@ -228,7 +229,7 @@ def read_human_table(source: ImportSource) -> Iterator[Line]:
 
 
 def _answers(study: Study, scores: Sequence[HumanScore]) -> dict[Origin, list[RawAnswer]]:
-    """Return the answers of the named systems in file order; their position is the primary key."""
+    """Return the answers by the named systems in file order; their position is the primary key."""
     answers = Answer.objects.filter(
         study=study, system__name__in={score.system for score in scores}
     ).order_by("source", "position", "choice", "pk")

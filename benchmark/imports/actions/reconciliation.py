@@ -26,7 +26,7 @@ _FIELDS = (
     "public_id", "answer_id", "rater_id", "rubric_id", "replicate", "state", "points", "unable",
     "reason", "source", "position",
 )  # fmt: skip
-# Entry, key of its answer, key of its rater; None while these are new and not written.
+# Entry, key of its answer, key of its rater; a key is None until a new row is written.
 EntryKeys = tuple[SheetEntry, int | None, int | None]
 
 
@@ -36,7 +36,7 @@ def values_of(sheet: ScoreSheet) -> tuple:
 
 
 class StoredSheets:
-    """Stored sheets by id, by file, position and rater, and by answer, rater and replicate."""
+    """Stored sheets by id; by file, position and rater; and by answer, rater and replicate."""
 
     def __init__(self, study: Study, entries: Iterable[EntryKeys]) -> None:
         known = [record for record in entries if record[2] is not None]
@@ -72,7 +72,7 @@ class StoredSheets:
             self._by_content.setdefault(key, row)
 
     def find(self, entry: SheetEntry, answer: int | None, rater: int | None) -> ScoreSheet | None:
-        """Return the stored sheet that this entry equals or conflicts with."""
+        """Return the stored sheet that equals this entry or conflicts with it."""
         content = (entry.rubric.pk, answer, rater, entry.replicate)
         return (
             self._by_id.get(entry.sheet)
@@ -89,7 +89,7 @@ REPLACED = (
 def made_sheet(
     study: Study, rubric: RubricVersion, entry: SheetEntry, answer: Any, rater: Any
 ) -> ScoreSheet:
-    """Return an unsaved sheet; it has a total if every criterion has points."""
+    """Return an unsaved sheet, with a total if every criterion has points."""
     keys = rubric.rubric.keys
     points = {key: _plain(entry.points[key]) for key in keys if key in entry.points}
     return ScoreSheet(
@@ -117,7 +117,7 @@ def made_sheet(
 
 
 def _total(points: dict[str, float], rubric: RubricVersion, entry: SheetEntry) -> float | None:
-    """Return the sum, including slips of consolidated sheets; None outside the rubric's range."""
+    """Return the sum, with slips in consolidated sheets; None if outside the rubric's range."""
     if entry.reason or len(points) < len(rubric.rubric.criteria):
         return None
     total = sum(points.values())
@@ -129,7 +129,7 @@ def _plain(points: float) -> float:
 
 
 def replace_sheet(sheet: ScoreSheet, replacement: ScoreSheet) -> None:
-    """Overwrite an imported sheet with new content; the old content is stored as an event."""
+    """Overwrite an imported sheet with new content and store the old content as an event."""
     if not sheet.events.exists():
         _keep_event(sheet.pk, ScoreSheet.objects.get(pk=sheet.pk))
     changes = {name: getattr(replacement, name) for name in REPLACED}
@@ -160,7 +160,7 @@ def ask_for_board(study: Study, rubric: RubricVersion) -> None:
 
 @contextmanager
 def boards_once() -> Iterator[None]:
-    """Request each board once, at the end."""
+    """Request the figures of each rubric only once, at the end."""
     requests: BoardRequests = {}
     token = _held.set(requests)
     try:
@@ -177,7 +177,7 @@ Key = tuple[Any, RaterKey, int]
 
 
 class SheetReconciliation(StudyReconciliation):
-    """Compares the sheets of a file with the stored ones and adds the new ones."""
+    """Compares the sheets in a file with the stored sheets and adds the new ones."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -188,7 +188,7 @@ class SheetReconciliation(StudyReconciliation):
         self._writes = 0
 
     def compare(self, entries: Sequence[Any]) -> None:
-        """Compare the entries, with the answers in the file before the sheets."""
+        """Compare the entries: first the answers in the file, then the sheets."""
         super().compare([entry for entry in entries if not isinstance(entry, SheetEntry)])
         self._take([entry for entry in entries if isinstance(entry, SheetEntry)])
 
@@ -231,7 +231,7 @@ class SheetReconciliation(StudyReconciliation):
         if self.write and self._writes and self._rubric is not None:
             ask_for_board(self.study, self._rubric)
 
-    # -- what the sheets belong to ------------------------------------------------------------
+    # -- answers and raters of the sheets -----------------------------------------------------
 
     def _take_raters(self, entries: Sequence[SheetEntry]) -> None:
         named = {(entry.rater_kind, entry.rater_id): entry.rater_name for entry in entries}
@@ -311,7 +311,7 @@ class SheetReconciliation(StudyReconciliation):
             self.mention(entry, "", reason)
 
     def _change(self, entry: SheetEntry, sheet: ScoreSheet) -> None:
-        """Replace the sheet at the same file position; both versions are stored as events."""
+        """Replace the sheet at the same position in the file and store both versions as events."""
         self.result(entry.book, "changed")
         reason = sheet.reason or ", ".join(
             f"{key} {point:g}" for key, point in sheet.points.items()

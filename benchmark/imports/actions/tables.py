@@ -1,4 +1,4 @@
-"""Import of score sheet tables: the chosen columns, and the answer of each row."""
+"""Import of tables of score sheets, with chosen columns and an answer for each row."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,27 +23,27 @@ from cqa_site.tabular import Problem
 from cqa_site.tabular.cells import text_key
 from .entries import SCORE_SHEETS, SheetEntry, chosen_rubric
 
-# Which answer of the study a row of any table is about; described ones are made if need be.
+# Matching of rows to the study's answers; missing answers are created if the row describes them.
 #
-# Texts meet by their letters and digits, as the consolidated scores of the release do. One that is
-# only nearly that of an answer is shown to a person, and neither taken for it nor made before the
-# person has said which.
+# Texts are compared by their letters and digits, as for the consolidated scores of the release. A
+# text that is only similar to an answer's is shown to a person, who decides whether it is that
+# answer or a new one; until then, nothing is matched or created.
 
 About = Mapping[str, Any]
 Pair = tuple[str | None, str | None, str | None]
-# Answers of one system to one question that a text is compared with, nearest in length first.
+# Maximum answers of one system to one question to compare with a text, closest in length first.
 MOST_COMPARED = 50
 _PIECE = 2_000
 _COLUMNS = (
     "pk", "public_id", "source", "position", "choice", "question__comparison__object1",
     "question__comparison__object2", "question__aspect", "system__name", "scenario", "text_sha256",
 )  # fmt: skip
-# How a row found its answer; `NEW` found none.
+# How a row was matched to its answer; `NEW` means no match.
 TOLD, EXACTLY, BY_LETTERS, CONFIRMED, NEW = "told", "exactly", "letters", "confirmed", "new"
 
 
 class NoAnswer(Exception):
-    """Raised if a row matches no answer of the study, or more than one is possible."""
+    """Raised if a row matches no answer of the study, or more than one."""
 
     def __init__(self, reason: str, near: Near | None = None) -> None:
         super().__init__(reason)
@@ -52,10 +52,10 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AnswerMatch:
-    """Key of an answer, position of one from an earlier row, or a new answer.
+    """Key of an answer, position of an answer from an earlier row, or a new answer.
 
-    ``rivals`` is the number of other answers that fit as well; ``near`` what a person confirmed
-    or denied.
+    ``rivals`` is the number of other answers that also fit; ``near`` is the similar answer that a
+    person confirmed or rejected.
     """
 
     answer: int | Place | AnswerEntry
@@ -80,9 +80,9 @@ class _StoredAnswer:
 
 
 class AnswerFinder:
-    """Answers of a study by id, by position and by content.
+    """Index of a study's answers by id, by position and by content.
 
-    One query for all of them, and one for each 2,000 texts that a row is nearly about.
+    It uses one query for all answers, and one for every 2,000 texts similar to those of the rows.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class AnswerFinder:
         self._by_pair: dict[Pair, list[_StoredAnswer]] = defaultdict(list)
         self._texts: dict[int, str] = {}
         self._taken: set[tuple[str, str, int, int]] = set()
-        # What the file itself describes: where its answer will stand.
+        # Answers that the file itself describes, with the positions they will have.
         self._made: dict[tuple, Place] = {}
         names = (*_COLUMNS, "text") if "text" in columns else _COLUMNS
         for row in study.answers.order_by("pk").values_list(*names).iterator(_PIECE):
@@ -121,7 +121,7 @@ class AnswerFinder:
         self._by_pair[row[names[0]], row[names[1]], row[names[2]]].append(known)
 
     def look_ahead(self, records: Iterable[ScoreRow]) -> None:
-        """Load the texts similar to those of these rows, all together."""
+        """Load the texts similar to those of these rows in one batch."""
         wanted: set[int] = set()
         for record in records:
             if "text" in record.about and not self._is_told(record.about):
@@ -135,9 +135,9 @@ class AnswerFinder:
             self._texts |= dict(rows.values_list("pk", "text"))
 
     def find(self, record: ScoreRow) -> AnswerMatch:
-        """Return the answer of the row; raises NoAnswer with the reason.
+        """Return the answer of the row; raise NoAnswer with the reason if it cannot be found.
 
-        Its text is compared only after `look_ahead`.
+        Call `look_ahead` first; without it, texts are not compared.
         """
         about = record.about
         if key := self._told(about):
@@ -172,7 +172,7 @@ class AnswerFinder:
         return self._told(about) is not None
 
     def _among(self, about: About) -> list[_StoredAnswer]:
-        """Return the answers of the same system to the same question that fit the row."""
+        """Return the answers by the same system to the same question that fit the row."""
         wanted = {"scenario": about.get("scenario"), "choice": about.get("choice")}
         if self.knows_aspect:
             wanted["aspect"] = about.get("aspect", "")
@@ -181,7 +181,7 @@ class AnswerFinder:
         return [answer for answer in self._by_pair.get(pair, ()) if answer.fits(values)]
 
     def _first_free(self, record: ScoreRow, fitting: list[_StoredAnswer]) -> AnswerMatch:
-        """Return the first of several equal answers for which this rater has no earlier row."""
+        """Return the first of several equal answers that this rater has no earlier row for."""
         who = (record.rater_kind, record.rater)
         free = [
             answer for answer in fitting if (*who, record.replicate, answer.pk) not in self._taken
@@ -247,9 +247,9 @@ class AnswerFinder:
 
 
 def _fitting(among: list[_StoredAnswer], about: About) -> list[_StoredAnswer]:
-    """Return the answers with the row's text, exact matches before matches by letters.
+    """Return the answers with the row's text: exact matches first, then matches by letters.
 
-    Without a text, return all.
+    If the row has no text, return all answers.
     """
     if "text" not in about:
         return among
@@ -264,7 +264,7 @@ def _comparable(among: list[_StoredAnswer], about: About) -> list[_StoredAnswer]
 
 
 def _named(about: About) -> str:
-    """Return question and system in words."""
+    """Return the question and system as text."""
     pair = f"{about['object1']} – {about['object2']}"
     parts = (pair, about.get("aspect", ""), about["system"])
     scenario = about.get("scenario")
@@ -282,7 +282,7 @@ WAYS = (TOLD, EXACTLY, BY_LETTERS, CONFIRMED, UNDECIDED, NEW, EMPTY)
 
 
 def read_score_sheets(source: ImportSource) -> Iterator[Line]:
-    """Read one sheet per row; an answer given only by its text is created once."""
+    """Read one sheet per row; an answer that only its text identifies is created once."""
     options = source.options
     rubric = chosen_rubric(source.study, options)
     mapping = dict(options.get("mapping") or {})

@@ -14,13 +14,13 @@ from cqa_site.tabular import Value
 from cqa_site.tabular.cells import StrictJsonError, as_number, as_text, loads
 from cqa_site.tabular.layout import bare, guess_by_name, mapping_errors
 
-# Three ways to say which answer a sheet is about; the first that a row has counts.
+# Three ways to identify the answer of a sheet; the first one that a row provides counts.
 BY_ID = ("answer",)
 BY_PLACE = ("source", "position", "choice")
 BY_DESCRIPTION = ("object1", "object2", "aspect", "system", "scenario", "origin", "choice", "text")
 RATER = ("rater", "rater_kind", "rater_name", "replicate")
 JUDGEMENT = ("total", "notes", "unable", "comment", "submitted_at")
-# Further columns of our own export.
+# Additional columns in our own export.
 RECORD = (
     "sheet", "rubric_sha256", "state", "reason", "off_scale", "given", "is_consolidated",
     "is_counted",
@@ -48,7 +48,7 @@ _KNOWN_AS = {
 def guess_columns(columns: Sequence[str], rubric: Rubric) -> dict[str, str]:
     """Map fields and criteria to columns, each column at most once.
 
-    Unclear ones stay unassigned.
+    Unclear columns stay unassigned.
 
     A criterion is found by its key ("C1", "1", "criterion 1", "score_dict.1") or by its name.
 
@@ -76,10 +76,10 @@ def guess_columns(columns: Sequence[str], rubric: Rubric) -> dict[str, str]:
 def check_columns(
     columns: Collection[str], mapping: Mapping[str, str], rubric: Rubric, *, has_rater: bool
 ) -> list[str]:
-    """Return the errors in a choice of columns as sentences; empty if there are none.
+    """Return the errors in a choice of columns as sentences; empty if it is valid.
 
-    ``mapping`` maps fields and criteria to columns, and every criterion needs one; ``has_rater``
-    is true if one rater is named for all rows.
+    ``mapping`` maps fields and criteria to columns, and every criterion needs a column;
+    ``has_rater`` is true if a single rater is named for all rows.
     """
     known = {*FIELDS, *rubric.keys}
     wrong = mapping_errors(columns, mapping, known=known, required=rubric.keys)
@@ -100,16 +100,16 @@ def _about_the_answer(mapping: Mapping[str, str]) -> list[str]:
 
 
 STATES = ("submitted", "unscored", "open", "void")
-# What a database cannot keep; workbooks can hold both.
+# Characters that the database cannot store, but workbooks can contain.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _MOST_REPLICATES, _MOST_CHOICES = 1_000, 32_767
 _LONGEST_NOTE = 4_000
 
 
 def read_points(cell: Value) -> int | float | str | None:
-    """Return points as a number, None for an empty cell, and any other content as text.
+    """Return points as a number, an empty cell as None, and any other content as text.
 
-    Text is read as a number because a table knows nothing else; "1.0" is 1.
+    Text is converted to a number because many tables contain only text; "1.0" is 1.
 
     Examples
     --------
@@ -226,37 +226,37 @@ SUBMITTED, UNSCORED, EMPTY = "submitted", "unscored", "empty"
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """One sheet as given in a row.
+    """One sheet as read from a row.
 
     Attributes
     ----------
     row : int
-        Row as a person sees it in the file.
+        Row number as a person sees it in the file.
     about : dict
-        Values of the row about the answer: those in `FIELDS`, without empty ones.
+        The row's values that describe the answer: those in `FIELDS` that are not empty.
     rater, rater_kind, rater_name : str
-        Who gave the points.
+        The rater who gave the points.
     replicate : int
-        0 for the first judgement of this rater on this answer.
+        0 for this rater's first judgement of this answer.
     points : dict of str to float
         Criterion → points; empty if unscored.
     unable : dict of str to str
         Criterion → reason for missing points.
     notes : dict of str to str
-        Criterion → words.
+        Criterion → note.
     reason : str
-        Why a judge's row is unscored; empty otherwise.
+        Reason why a judge's row is unscored; empty otherwise.
     off_scale : tuple of str
-        Criteria whose points the rubric does not have; only of consolidated sheets.
+        Criteria with points outside the rubric's scale; only in consolidated sheets.
     given : dict of str to float
-        What a judge's unscored row gives every criterion, where it does, on the scale or not.
+        Points from a judge's unscored row that names all criteria, on the scale or not.
     state : str
-        As the row has it, else "submitted", "unscored", or "empty" for a person's row without
-        any points: an answer that was not scored.
+        State given in the row, or else "submitted", "unscored", or "empty" for a person's row
+        without any points, which means that the answer was not scored.
     is_counted : bool
         False if our export marks the sheet as not counted.
     sheet, rubric_sha256 : str
-        As our export has them; empty elsewhere.
+        Values from our export; empty for other files.
     """
 
     row: int

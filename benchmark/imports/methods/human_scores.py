@@ -1,4 +1,4 @@
-"""Human scores of CompQA, and their links to answers by letters and digits."""
+"""Human scores from CompQA, linked to answers by their letters and digits."""
 
 import math
 import os
@@ -12,12 +12,13 @@ from annotation.imports.methods.releases import RawAnswer
 from benchmark.rubrics.methods.rubric import Rubric, RubricError
 from cqa_site.tabular import BadCell, Problem, TableRow, open_table
 
-# The consolidated human scores of CompQA: one row an answer, points C1 … C15.
+# The consolidated human scores of CompQA: one row per answer, points C1 … C15.
 #
-# Tab-separated, texts quoted with line breaks inside. The points are means of two annotators where
-# there were two, so halves occur. An answer's total is the sum of its points; the column ``score``
-# is one annotator's and 0 where that one did not score the answer. One text has swallowed the rows
-# below it, because a quotation mark in it was never closed: it ends at its first tab.
+# The file is tab-separated; quoted texts contain line breaks. Where two annotators scored an
+# answer, the points are their means, so halves occur. An answer's total is the sum of its points;
+# the column ``score`` belongs to one annotator and is 0 if that annotator did not score the
+# answer. One text contains the rows below it because a quotation mark in it was never closed; this
+# text ends at its first tab.
 
 _ABOUT = ("object1", "object2", "comparison", "model", "scenario")
 _TEXTS = ("object1", "object2", "comparison", "model")
@@ -30,25 +31,25 @@ class HumanScore:
     Attributes
     ----------
     row : int
-        Physical line on which the record starts.
+        Physical line where the record starts.
     system, scenario : str, int
-        Who wrote the answer under which prompt, 0 for none, as in the raw answers.
+        System that wrote the answer, and its scenario (0 for none), as in the raw answers.
     aspect : str or None
-        None where the cell is empty.
+        None if the cell is empty.
     text : str
-        Up to its first tab.
+        Text up to its first tab.
     swallowed : int
         Number of rows after that tab.
     points : dict of str to float
         Criterion → points as in the file.
     off_scale : tuple of str
-        Criteria whose points are not 0 … maximum in steps of 0.5: slips of the annotators (three
-        in the release), which the paper's totals contain.
+        Criteria whose points are not 0 … maximum in steps of 0.5: slips by the annotators (three
+        in the release), which the paper's totals include.
     blanks : tuple of str
-        Criteria whose cell is empty (none in the release, which has 0 instead). They have no
+        Criteria with an empty cell (none in the release, which has 0 instead). They have no
         points, and the row has no total.
     stated_score : float or None
-        The column that is not the total.
+        Value of the column ``score``, which is not the total.
     """
 
     row: int
@@ -66,17 +67,17 @@ class HumanScore:
 
     @property
     def total(self) -> float | None:
-        """Sum of the points; None if one is missing."""
+        """Sum of the points; None if any are missing."""
         return None if self.blanks else sum(self.points.values())
 
 
 def read_human_scores(
     path: str | os.PathLike[str], rubric: Rubric, *, name: str | None = None
 ) -> Iterator[HumanScore | Problem]:
-    """Read the rows in file order; unused columns may hold anything.
+    """Read the rows in file order; unused columns may contain anything.
 
-    Half points are on the scale whether or not the rubric allows them. Raises `UnreadableFile` at
-    the first step if a column is missing, later if the file is damaged.
+    Half points are on the scale even if the rubric does not allow them. Raise `UnreadableFile` at
+    the first step if a column is missing, or later if the file is damaged.
     """
     halves = replace(rubric, allows_halves=True)
     with open_table(path, name=name, kind="tsv") as table:
@@ -127,7 +128,7 @@ def _is_off(key: str, points: float, rubric: Rubric) -> bool:
 
 
 def _scenario(cell: str, system: str) -> int:
-    """Return the scenario; systems without scenarios have their own name in this cell."""
+    """Return the scenario; for systems without scenarios, this cell contains the system's name."""
     if cell in ("1", "2", "3", "4"):
         return int(cell)
     if cell not in ("", system):
@@ -135,17 +136,17 @@ def _scenario(cell: str, system: str) -> int:
     return 0
 
 
-# Whether two texts are one answer, told by their letters and digits.
+# Comparison of texts by their letters and digits.
 #
-# Texts that went through a workbook or another program lose white space, quotation marks and the
-# encoding of signs ("‚Äô" for an apostrophe). Letters a to z and digits survive, so they are what
-# is compared. Texts with other letters are never taken for one; those that are nearly alike are
-# shown to a person.
+# Texts that passed through a workbook or another program lose white space, quotation marks and
+# character encoding ("‚Äô" for an apostrophe). Letters a to z and digits survive, so only these
+# are compared. Texts with different letters are never matched automatically; nearly equal texts
+# are shown to a person.
 
-# Where the end of a text was lost or changed; so much of a beginning is no coincidence.
+# For texts whose end was lost or changed: equal openings of this length are no coincidence.
 OPENING_LENGTH = 300
-# Several answers of one system to one question reach .98 in the CompQA release, so no value
-# decides alone; below this one they are not worth a person's look.
+# In the CompQA release, several answers by one system to one question reach .98, so no threshold
+# can decide; pairs below this value are not worth showing to a person.
 NEAR = 0.9
 
 _OTHER = re.compile(r"[^A-Za-z0-9]+")
@@ -153,7 +154,7 @@ _SHOWN, _BEFORE = 240, 60
 
 
 def letters_of(text: str) -> str:
-    """Return the letters a to z and digits of a text, in lower case.
+    """Return the letters a to z (in lower case) and the digits of a text.
 
     >>> letters_of("It’s 3.5-inch!") == letters_of("It‚Äôs 3.5-inch!")
     True
@@ -167,10 +168,11 @@ def letters_key(text: str) -> bytes:
 
 
 def likeness(text: str, other: str) -> float:
-    """Return the similarity of two strings of letters, 0 to 1; it is 0 if too low to show.
+    """Return the similarity of two strings of letters, from 0 to 1; 0 if too low to show.
 
-    Twice the longest common subsequence by the sum of the lengths. Worth showing: a similarity of
-    at least `NEAR`, or the same first `OPENING_LENGTH` letters.
+    The similarity is twice the length of the longest common subsequence, divided by the sum of the
+    lengths. It is shown if it is at least `NEAR`, or if the first `OPENING_LENGTH` letters are
+    equal.
 
     >>> likeness("teawins", "teawins"), likeness("teawins", "coffee")
     (1.0, 0.0)
@@ -184,7 +186,7 @@ def likeness(text: str, other: str) -> float:
 
 
 def excerpts(text: str, other: str) -> tuple[str, str]:
-    """Return the beginnings of two texts and the passage where their letters first differ.
+    """Return excerpts of two texts: the beginning, and the passage where the letters first differ.
 
     >>> excerpts("Tea wins.", "Tea  wins!")
     ('Tea wins.', 'Tea  wins!')
@@ -208,10 +210,10 @@ def _excerpt(text: str, same: int) -> str:
     return f"{opening} … {text[begin : begin + _SHOWN]}"
 
 
-# Which answer a row of human scores is about, found by its letters and digits.
+# Links from rows of human scores to answers, by letters and digits.
 #
-# The consolidated table has lost the places of the answers, so their letters are compared, among
-# the answers of the same system, scenario and pair only.
+# The consolidated table does not contain the positions of the answers, so letters are compared,
+# but only among answers with the same system, scenario and pair.
 
 LETTERS, OPENING = "letters", "opening"
 
@@ -227,9 +229,9 @@ class AnswerLink:
     how : str
         `LETTERS`: all letters and digits are equal; `OPENING`: the first 300 are.
     rivals : tuple of int
-        Positions of other answers that fit as well; the first that no row had yet was taken.
+        Positions of other answers that also fit; the first answer without a row is chosen.
     is_repeat : bool
-        An earlier row of the table is about the same answer: a second sheet for it.
+        Whether an earlier row is about the same answer, so that this row is a second sheet.
     """
 
     score: HumanScore
@@ -241,7 +243,7 @@ class AnswerLink:
 
 @dataclass(frozen=True)
 class Links:
-    """Links in the order of the rows, and the rows that fit no answer."""
+    """Links in row order, and the rows that match no answer."""
 
     links: tuple[AnswerLink, ...]
     unlinked: tuple[HumanScore, ...]
@@ -255,18 +257,18 @@ class Links:
         return tuple(link for link in self.links if link.is_repeat)
 
     def made_by(self, how: str) -> int:
-        """Return how many links were made by this method."""
+        """Return the number of links made by this method."""
         return sum(link.how == how for link in self.links)
 
 
 def link_by_letters(
     scores: Sequence[HumanScore], answers: Mapping[Origin, Sequence[RawAnswer]]
 ) -> Links:
-    """Link each row to the answer with the same letters, else with the same first 300.
+    """Link each row to the answer with the same letters, or else with the same first 300 letters.
 
-    Several rows may be about one answer: the release has six answers that were scored twice and
-    not consolidated. Among equal answers of a system and scenario, the first that no row has yet
-    is taken.
+    Several rows can be about one answer: the release has six answers that were scored twice and
+    not consolidated. Among equal answers with the same system and scenario, the first answer
+    without a row is chosen.
     """
     known = _by_pair(answers)
     links: list[AnswerLink] = []

@@ -1,8 +1,9 @@
-"""Individual score sheets of CompQA's raters, before they were consolidated into one table.
+"""Individual score sheets of CompQA's raters before they were consolidated into one table.
 
-One tab-separated file a person, a row an answer, columns ``score_dict.1`` … ``score_dict.15``; the
-rows of both files are about the same answers, and those a person did not score are empty. Points
-are used unchanged: a sheet may be incomplete, and a value outside the scale.
+There is one tab-separated file per person, with one row per answer and the columns
+``score_dict.1`` … ``score_dict.15``. Both files have rows for the same answers; rows that a person
+did not score are empty. Points are used unchanged: a sheet can be incomplete or have values
+outside the scale.
 """
 
 import math
@@ -20,7 +21,7 @@ from .human_scores import letters_of
 COLUMN = "score_dict.{}"
 _ABOUT = ("object1", "object2", "comparison", "filename")
 
-# File, objects and letters of an answer: the release has no other name for it.
+# File, objects and letters of an answer: the release has no other identifier for it.
 Place = tuple[str, str, str, str]
 
 
@@ -28,8 +29,8 @@ Place = tuple[str, str, str, str]
 class OwnSheets:
     """Scores of one person.
 
-    ``points`` has a row for each scored answer and a column for each criterion, NaN where a cell
-    is empty; ``whole`` masks the rows that have all points, all of them on the scale.
+    ``points`` has a row for each scored answer and a column for each criterion, with NaN for empty
+    cells; ``whole`` masks the rows that have all points, all on the scale.
     """
 
     name: str
@@ -39,18 +40,18 @@ class OwnSheets:
 
 
 def is_own_sheets(path: str | os.PathLike[str]) -> bool:
-    """Whether the file has the columns of a person's individual sheets."""
+    """Return whether the file has the columns of a person's individual sheets."""
     with open_table(path, kind="tsv") as table:
         return COLUMN.format(1) in table.columns
 
 
 def read_own_sheets(path: str | os.PathLike[str], rubric: Rubric) -> OwnSheets:
-    """Read the rows that the person scored; the file's name identifies the person.
+    """Read the rows that the person scored; the file name identifies the person.
 
     Raises
     ------
     UnreadableFile
-        For a missing column or a cell without a number, with its row.
+        If a column is missing, or a cell is not a number (with its row).
     """
     columns = {key: COLUMN.format(at) for at, key in enumerate(rubric.keys, start=1)}
     places, rows = [], []
@@ -72,7 +73,7 @@ def read_own_sheets(path: str | os.PathLike[str], rubric: Rubric) -> OwnSheets:
 def shared_sheets(
     first: OwnSheets, second: OwnSheets
 ) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
-    """Return both persons' points for answers that both scored, and a mask of complete rows."""
+    """Return both people's points for answers that both scored, and a mask of complete rows."""
     at = {place: row for row, place in enumerate(second.places)}
     pairs = [(row, at[place]) for row, place in enumerate(first.places) if place in at]
     ones, others = [list(side) for side in zip(*pairs, strict=True)] if pairs else ([], [])

@@ -1,4 +1,4 @@
-"""Files of score sheets: tables of any layout, and judgements released by CompQA."""
+"""Files with score sheets: tables in any layout, and judgements released by CompQA."""
 
 import os
 import re
@@ -18,14 +18,13 @@ from benchmark.rubrics.methods.rubric import Rubric, RubricError
 from cqa_site.tabular import Problem, Table, TableRow, UnreadableFile, open_table
 from .columns import EMPTY, SUBMITTED, UNSCORED, ScoreRow, check_columns, read_field, read_points
 
-# Score sheets from any table, once a person has said which column is what.
+# Score sheets from any table, with columns mapped by a person.
 #
-# A row is one sheet. Of a person it is taken whole or not at all: points that the rubric does not
-# have, and criteria without points or reason, reject the row. Of a judge such a row is a fact
-# about the judge, so it becomes an unscored sheet with the reason. Nothing is rounded, clipped or
-# filled.
+# A row is one sheet. A person's row is rejected if it has points outside the rubric's scale, or a
+# criterion without points or a reason. A judge's row with such errors is a fact about the judge,
+# so it becomes an unscored sheet with the reason. Nothing is rounded, clipped or filled in.
 
-# Raters that are asked again rather than corrected; their unusable rows are kept.
+# Raters that are asked again rather than corrected; their unusable rows are stored.
 MACHINES = ("model", "classifier")
 _ABOUT = (
     "answer", "source", "position", "choice", "object1", "object2", "aspect", "system", "scenario",
@@ -47,15 +46,15 @@ def read_score_table(
     rater: str = "",
     rater_kind: str = "person",
 ) -> Iterator[ScoreRow | Problem]:
-    """Read sheets by a mapping of field or criterion to column; closes the table at the end.
+    """Read sheets by a mapping of field or criterion to column, and close the table at the end.
 
-    A row gives either one sheet or all its problems. ``rater`` and ``rater_kind`` hold where a row
-    does not name its own.
+    A row gives either one sheet or all its problems. ``rater`` and ``rater_kind`` apply to rows
+    that do not name a rater.
 
     Raises
     ------
     UnreadableFile
-        For a mapping that does not fit the table (see `check_columns`), and as `Table` does.
+        If the mapping does not fit the table (see `check_columns`), and where `Table` raises it.
     """
     with table:
         wrong = check_columns(table.columns, mapping, rubric, has_rater=bool(rater))
@@ -176,12 +175,12 @@ def _check_total(row: ScoreRow, total: float | None) -> None:
         raise _Bad([("total", f"says {total:g}, but the points add up to {added:g}")])
 
 
-# Judgements as CompQA releases them: the answers of one file, each with its ``score_dict``.
+# Judgements as released by CompQA: the answers in one file, each with its ``score_dict``.
 #
-# The records of a folder ``judged_<judge>`` are those of the raw answers, in their order, plus
-# ``score_dict`` (criterion → points) and ``score`` (their plain sum, whatever it is worth). System
-# and scenario come from the name of the file, as for raw answers. Score dicts are classified,
-# never repaired: a file says how many of each kind it has.
+# The records in a folder ``judged_<judge>`` are those of the raw answers in the same order, plus
+# ``score_dict`` (criterion → points) and ``score`` (the plain sum, valid or not). System and
+# scenario are read from the file name, as for raw answers. Score dicts are classified, never
+# repaired; each file has a count for each class.
 
 SCORES, SUM = "score_dict", "score"
 _FOLDER = re.compile(r"judged[ _-]+(.+)", re.IGNORECASE)
@@ -191,8 +190,8 @@ _FOLDER = re.compile(r"judged[ _-]+(.+)", re.IGNORECASE)
 class JudgedAnswer:
     """One record: the answer and the judge's scores.
 
-    ``asked`` is the judgement without entries that nobody asked for (a "16"), which the paper
-    passes over; ``stated_sum`` is the file's own, None where it is no number.
+    ``asked`` is the judgement without entries outside the rubric (such as "16"), which the paper
+    ignores; ``stated_sum`` is the sum in the file, None if it is not a number.
     """
 
     answer: RawAnswer
@@ -201,22 +200,22 @@ class JudgedAnswer:
     stated_sum: float | None
 
     def paper_points(self, rubric: Rubric) -> dict[str, int] | None:
-        """Return the paper's points: whole numbers of all criteria, on the scale or not."""
+        """Return the points that the paper uses: any whole numbers for all criteria."""
         points = self.asked.given
         return points if len(points) == len(rubric.criteria) else None
 
 
 @dataclass(frozen=True)
 class JudgedFile:
-    """A file of one system under one scenario (0 for none), judged by one judge.
+    """File for one system and scenario (0 for none), judged by one judge.
 
     Attributes
     ----------
     answers : tuple of JudgedAnswer
-        In file order; records without a readable answer are not here but among the problems.
+        In file order; records without a readable answer are in ``problems`` instead.
     problems : tuple of Problem
-        Unreadable records, unscored judgements and sums that are not the sum, each with file,
-        position from 1, column and reason. Only the first kind costs an answer.
+        Unreadable records, unscored judgements and wrong sums, each with file, position (from 1),
+        column and reason. Only an unreadable record loses an answer.
     counts : Counter of Reading
         Number of judgements by reading.
     """
@@ -230,7 +229,7 @@ class JudgedFile:
 
 
 def judge_of(folder: str) -> str:
-    """Return the judge that a folder is named after.
+    """Return the judge in the name of a folder.
 
     >>> judge_of("judged_gpt4"), judge_of("scores")
     ('gpt4', 'scores')
@@ -242,19 +241,19 @@ def judge_of(folder: str) -> str:
 def read_judged_file(
     path: str | os.PathLike[str], rubric: Rubric, *, name: str | None = None
 ) -> JudgedFile:
-    """Read a whole file; it holds a few hundred answers.
+    """Read a whole file, which has a few hundred answers.
 
     Raises
     ------
     UnreadableFile
-        If it is not such JSON, or has no score dicts at all.
+        If it is not JSON of this kind, or has no score dicts.
     """
     answers: list[JudgedAnswer] = []
     problems: list[Problem] = []
     with open_table(path, name=name, kind="json") as table:
         if SCORES not in table.columns:
             raise UnreadableFile(table.name, f"holds no judgements: no {SCORES}")
-        # Read once more for the answers, so that their rules stay in one place.
+        # A second pass reads the answers, so that their rules are defined in one place.
         records = read_raw_answers(path, name=name)
         for row, answer in zip(table.rows, records, strict=True):
             if isinstance(answer, Problem):

@@ -81,7 +81,7 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from refusal
 
     def _add_system(self, study: Study, options: dict[str, Any]) -> None:
-        """Add the tuned model as a system and generate its answers."""
+        """Add the fine-tuned model as a system and generate its answers."""
         name = options["system"] or options["out"].name
         model = f"{options['model']} + {options['out'].name}"
         system, is_new = System.objects.get_or_create(
@@ -121,7 +121,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Answers: {outcome.counts['answers']['new']} new.")
 
     def _mark(self, system: System, options: dict[str, Any]) -> None:
-        """Exclude training and selection data from tests of the system in this study."""
+        """Exclude the training and validation data from tests of the system in this study."""
         for path in filter(None, (options["pairs"], options["validation"])):
             try:
                 with path.open(encoding="utf-8") as lines:

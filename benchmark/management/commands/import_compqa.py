@@ -19,9 +19,9 @@ from cqa_site.files.formats import format_of
 from cqa_site.people.models import Study
 from cqa_site.tabular import preview
 
-# What is read first is what the later files are about.
+# In import order, because later files refer to contents of earlier ones.
 ANSWERS, JUDGED, HUMAN = "raw_summaries", "judged", "human"
-# Kind, file, and what the reader wants to know.
+# Kind, file, and options for the reader.
 Job = tuple[str, Path, dict[str, Any]]
 
 
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         if not jobs:
             raise CommandError(f"{options['folder']} has none of the folders of a release.")
         begun = time.monotonic()
-        # One piece: a later file is about what an earlier one brings.
+        # One transaction, because later files refer to rows of earlier ones.
         with transaction.atomic():
             study = study_of(self, options)
             with boards_once():
@@ -75,7 +75,7 @@ class Command(BaseCommand):
             raise CommandError(f"{path}: {refusal}") from refusal
 
     def _report(self, jobs: list[Job], outcomes: list[ImportOutcome]) -> None:
-        """Print counts by kind of file, then everything that a person should check."""
+        """Print counts by kind of file, then all notes that a person should check."""
         for kind in dict.fromkeys(kind for kind, _path, _asked in jobs):
             of_kind = [
                 outcome for job, outcome in zip(jobs, outcomes, strict=True) if job[0] == kind
@@ -90,8 +90,8 @@ class Command(BaseCommand):
 
 
 def _sheets_of(study: Study) -> list[tuple[str, str, str, int]]:
-    """Return the number of sheets of each rater in the study, by outcome."""
-    # People have no name, only what their file calls them.
+    """Return the number of sheets by each rater in the study, by state."""
+    # People have no name here, only the identifier in their file.
     who = Case(When(rater__name="", then="rater__external_id"), default="rater__name")
     sheets = study.score_sheets.order_by().annotate(who=who).values("who", "state", "reason")
     counted = sheets.annotate(number=Count("pk")).order_by("who", "state", "reason")
@@ -99,7 +99,7 @@ def _sheets_of(study: Study) -> list[tuple[str, str, str, int]]:
 
 
 def jobs_of(folder: Path, rubric: str = "") -> Iterator[Job]:
-    """Yield every file of a release in import order."""
+    """Yield the files of a release in import order."""
     for path in sorted((folder / ANSWERS).glob("*.json")):
         yield "answers", path, {}
     for judged in sorted(folder.glob(f"{JUDGED}_*")):
@@ -113,9 +113,9 @@ def jobs_of(folder: Path, rubric: str = "") -> Iterator[Job]:
 
 
 def own_sheets_options(path: Path, rubric: str = "") -> dict[str, Any]:
-    """Return the import options for individual sheets; the file name identifies the person."""
+    """Return the import options for individual sheets, with the person named in the file name."""
     mapping = guess_columns(preview(path, name=path.name).columns, COMPQA)
-    # Of no use: the column is 0 where the row was not scored.
+    # Ignored, because this column is 0 if the row was not scored.
     mapping.pop("total", None)
     whose = path.stem.removeprefix("dataset_").removesuffix("_evaluation")
     return {"mapping": mapping, "rater": whose, "rater_kind": "person", "rubric": rubric}

@@ -48,7 +48,7 @@ class Command(ImportCommand):
             raise CommandError(f"Not taken: {', '.join(refused)}")
 
     def _one(self, study: Study, path: Path, options: dict[str, Any]) -> ImportOutcome | str:
-        """Return the outcome of a file, or the reason why none of it was imported."""
+        """Return the outcome of a file, or the reason why nothing was imported from it."""
         try:
             return self._run(study, path, options | {"file": path})
         except (ImportRefused, CommandError) as refusal:

@@ -17,7 +17,7 @@ NAMES = {
     "yahoo": "Yahoo",
     "cam": "CAM",
 }
-# What is compared in table 2.
+# Scores compared in table 2.
 SEPARATELY, FINALLY = "separately", "final score"
 ALPHA, SPEARMAN, PEARSON = "alpha", "Spearman", "Pearson"
 WITH_ASPECT, WITHOUT = "with an aspect", "without"
@@ -44,7 +44,7 @@ def scenario_name(rater: str, scenario: int, column: str) -> str:
     return f"scenario {scenario}, {column}, by {NAMES.get(rater, rater)}"
 
 
-# Table 5: system, scenario (0 for none), then by these.
+# Table 5: system, scenario (0 for none), then the scores by these judges.
 JUDGES_5 = ("mixtral", "gpt4", "people", "llama3-8b", "llama3-70b", "perplexity", "gpt3-5")
 CELLS = """
 gpt3-5 1 18.76±0.59 16.95±1.44 14.93±2.84 17.07±2.14 16.63±1.27 16.84±2.14 17.90±1.65
@@ -75,7 +75,7 @@ human 0 17.65±1.58 17.088±1.72 16.69±1.76 14.29±3.23 17.96±1.56 18.33±1.03
 yahoo 0 13.32±4.97 9.32±3.95 6.00±1.00 5.21±5.91 5.96±3.64 5.96±3.68 5.88±4.86
 cam 0 9.66±4.43 9.52±3.81 8.04±2.78 6.54±4.21 6.40±2.29 6.46±2.89 8.74±4.56
 """
-# Table 3: system, then by these.
+# Table 3: system, then the scores by these judges.
 JUDGES_3 = ("gpt4", "gpt3-5", "perplexity", "mixtral", "llama3-8b", "llama3-70b", "people")
 ROWS = """
 gpt4 17.77±1.06 17.54±2.14 18.69±0.69 18.45±2.64 16.64±1.86 18.40±0.70 15.96±1.35
@@ -88,7 +88,7 @@ cam 9.52±3.808 8.74±4.56 6.46±2.89 9.66±4.43 6.54±4.21 6.40±2.29 8.04±2.7
 yahoo 9.32±3.95 5.88±4.86 5.96±3.68 13.32±4.97 5.21±5.91 5.96±3.64 6.00±1.00
 human 17.09±1.72 15.29±2.68 18.33±1.03 17.65±1.57 14.29±3.23 17.96±1.56 16.69±1.76
 """
-# Table 2: judge; alpha and "Spearman" of all scores put end to end, then of the totals.
+# Table 2: judge; alpha and "Spearman" of all scores concatenated, then of the totals.
 AGREEMENT = """
 gpt4 0.71 0.69 0.58 0.55
 gpt3-5 0.63 0.63 0.31 0.40
@@ -98,7 +98,7 @@ llama3-8b 0.48 0.49 0.41 0.46
 llama3-70b 0.61 0.76 0.47 0.72
 """
 
-# Systems with the scenarios they answered under, 0 for none.
+# Systems with their scenarios, 0 for none.
 Rows = Sequence[tuple[str, int]]
 SCENARIOS = range(1, 5)
 MEANS = "Mean ± sample sd of the points over answers."
@@ -112,7 +112,7 @@ PAPER_JUDGES_2 = [line.split()[0] for line in AGREEMENT.strip().splitlines()]
 
 
 def layouts(raters: Sequence[str]) -> tuple[TableLayout, ...]:
-    """Return the paper's tables with its own columns, followed by those of further judges."""
+    """Return the paper's tables, with columns for additional judges after those of the paper."""
     more = [rater for rater in raters if rater not in (*JUDGES_3, PEOPLE)]
     return (
         pairs_table(),
@@ -127,7 +127,7 @@ def layouts(raters: Sequence[str]) -> tuple[TableLayout, ...]:
 def study_layouts(
     raters: Sequence[str], rows: Rows, rubric: Rubric = COMPQA
 ) -> tuple[TableLayout, ...]:
-    """Return the same tables with the judges and systems of a study, people last."""
+    """Return the same tables for the judges and systems of a study, with people last."""
     judges = [rater for rater in raters if rater != PEOPLE]
     ordered = [*judges, *(rater for rater in raters if rater == PEOPLE)]
     layouts = [pairs_table()]
@@ -145,7 +145,7 @@ def study_layouts(
 
 
 def pairs_table() -> TableLayout:
-    """Return table 1: the subjects of the questions."""
+    """Return table 1: pairs of objects, their aspects and their arguments."""
     cells = {
         "Pairs of objects": "pairs",
         "Pairs with an aspect": "pairs with an aspect",
@@ -162,7 +162,7 @@ def pairs_table() -> TableLayout:
 
 
 def agreement_table(judges: Iterable[str]) -> TableLayout:
-    """Return table 2: judges and people."""
+    """Return table 2: agreement of judges with people."""
     statistics = (ALPHA, SPEARMAN, PEARSON)
     lines = tuple(
         TableLine(

@@ -1,4 +1,4 @@
-"""Reproduction of the CompQA paper: every figure from score sheets."""
+"""Reproduction of every figure of the CompQA paper from score sheets."""
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations
@@ -44,11 +44,11 @@ from .release import (
     read_release,
 )
 
-# The figures of the CompQA paper from score sheets, whether of its release or of a study.
+# Figures of the CompQA paper from score sheets, those of its release or those of a study.
 #
-# Sheets are rows as `leaderboard.methods.recipes` has them, with totals, ``position`` (which
-# answer of its system and scenario it is) and ``has_aspect``; the rater `PEOPLE` is everybody who
-# scores by hand, all others are judges.
+# Sheets are rows as in `leaderboard.methods.recipes`, with totals, ``position`` (the answer's
+# number within its system and scenario) and ``has_aspect``. The rater `PEOPLE` stands for all
+# human raters; all other raters are judges.
 
 Values = dict[Key, MeasuredFigure]
 N_SHUFFLES = 50
@@ -73,7 +73,8 @@ def score_values(sheets: pd.DataFrame, rubric: Rubric) -> Values:
 def leaderboard_values(sheets: pd.DataFrame) -> Values:
     """Return tables 5 and 3.
 
-    Table 5 has every cell with its sample sd, table 3 the mean of cell means ± mean of sds.
+    Table 5 has the mean and sample sd of every cell; table 3 has the mean of cell means ± mean of
+    sds.
     """
     cells = recipes.cell_scores(sheets)
     rows = recipes.system_scores(cells)
@@ -84,7 +85,7 @@ def leaderboard_values(sheets: pd.DataFrame) -> Values:
 
 
 def aspect_values(sheets: pd.DataFrame) -> Values:
-    """Return table 4: scores with and without an aspect, over cells and over answers."""
+    """Return table 4: scores with and without an aspect, averaged over cells and over answers."""
     cells = recipes.aspect_scores(sheets, sheets["has_aspect"])
     answers = recipes.aspect_scores(sheets, sheets["has_aspect"], over="answers")
     return {
@@ -97,7 +98,7 @@ def aspect_values(sheets: pd.DataFrame) -> Values:
 
 
 def scenario_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
-    """Return figures 6 and 7: each scenario's means over all answers, for totals and groups."""
+    """Return figures 6 and 7: means of each scenario over all answers, for totals and groups."""
     if not sheets["scenario"].isin(range(1, 5)).any():
         return {}
     values: Values = {}
@@ -125,10 +126,10 @@ def agreement_values(sheets: pd.DataFrame, rubric: Rubric = COMPQA) -> Values:
 
 
 def people_values(own: Iterable[OwnSheets], *, is_sound: bool) -> Values:
-    """Return section 3: agreement of two people on the answers that both scored.
+    """Return the figures of section 3: agreement of two people on the answers that both scored.
 
-    The paper's recipe takes an empty cell for 0 in a total and passes over it among the single
-    scores; the sound one leaves out answers with a sheet that is incomplete or outside the scale.
+    The paper's recipe counts an empty cell as 0 in totals and ignores it in single scores; the
+    sound recipe leaves out answers with a sheet that is incomplete or outside the scale.
     """
     values: Values = {}
     for first, second in combinations(own, 2):
@@ -160,7 +161,7 @@ def _total(points: pd.DataFrame) -> np.ndarray:
 
 
 def _agreement(judge: str, both: pd.DataFrame, keys: list[str]) -> Values:
-    """Compare totals and all concatenated scores, with the value for shuffled sheets."""
+    """Compare the totals and all concatenated scores, and compute the alpha of shuffled sheets."""
     totals = both["total_people"].to_numpy(), both["total_judge"].to_numpy()
     scores = tuple(
         both[[f"{key}_{side}" for key in keys]].to_numpy(dtype=float)
@@ -186,7 +187,7 @@ def _agreement(judge: str, both: pd.DataFrame, keys: list[str]) -> Values:
 
 
 def _pairs(scores: pd.DataFrame) -> list[tuple[Any, MeasuredFigure]]:
-    """Return mean and sd of each row of a score table; rows without values are left out."""
+    """Return the mean and sd in each row of a score table; rows without values are left out."""
     return [
         (at, MeasuredFigure((row["mean"], row["sd"]), int(row["n"]), "±"))
         for at, row in scores.iterrows()
@@ -194,21 +195,22 @@ def _pairs(scores: pd.DataFrame) -> list[tuple[Any, MeasuredFigure]]:
     ]
 
 
-# Every figure of the CompQA paper that its release supports, and the paper's tables.
+# Figures of the CompQA paper that its release supports, and the paper's tables.
 #
-# Released values are by the paper's recipe, with values outside the scale and answers that occur
-# twice among the human rows; ours leave out or average those, as an import does.
+# Released values follow the paper's recipe, which includes values outside the scale and answers
+# that occur twice in the human rows. Our values leave these out or average them, as an import
+# does.
 
 OURS = "without {} sheets: incomplete, outside the scale or repeated"
 
 
 def compqa_reproduction(data: Path) -> Reproduction:
-    """Read the release below a folder, compute every figure and lay out the paper's tables.
+    """Read the release in a folder, compute every figure and lay out the paper's tables.
 
     Raises
     ------
     ReleaseMissing, UnreadableFile
-        As `read_release` does.
+        See `read_release`.
     """
     release = read_release(data)
     raters = [*release.judged, *([PEOPLE] if release.people else [])]
@@ -216,7 +218,7 @@ def compqa_reproduction(data: Path) -> Reproduction:
 
 
 def compqa_figures(release: AnswerRelease) -> list[PaperFigure]:
-    """Return every figure in the order of the paper's list."""
+    """Return every figure in the order of the list of printed values."""
     paper = sheet_values(paper_sheets(release)) | people_values(release.own_sheets, is_sound=False)
     ours = sheet_values(our_sheets(release)) | people_values(release.own_sheets, is_sound=True)
     counts = {key: ReproducedValue(released=value) for key, value in count_values(release).items()}
@@ -224,7 +226,7 @@ def compqa_figures(release: AnswerRelease) -> list[PaperFigure]:
 
 
 def beside(paper: Values, ours: Values) -> Mapping[Key, ReproducedValue]:
-    """Combine the values of both recipes; a note says how many rows ours leaves out."""
+    """Combine the values of both recipes; a note gives the number of rows that ours leaves out."""
     return {key: _found(value, ours.get(key)) for key, value in paper.items()}
 
 

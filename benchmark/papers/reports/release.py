@@ -43,15 +43,15 @@ from .layouts import (
     cell_name,
 )
 
-# The released judgements and human scores of CompQA, read, linked and made into sheets.
+# Released judgements and human scores of CompQA as tables of sheets.
 #
-# Two tables of sheets come of them. The paper's has everything that its averages have: values off
-# the scale, and both rows where two people's sheets of an answer were not merged. Ours is what an
-# import of the same files gives: judgements outside the scale are unscored, people's sheets of an
-# answer averaged (those outside the scale are kept and marked).
+# There are two tables. The paper's table contains everything in the paper's averages: values
+# outside the scale, and both rows where two people's sheets for an answer were not merged. Our
+# table is the result of importing the same files: judgements outside the scale are unscored, and
+# people's sheets for an answer are averaged (values outside the scale are kept and marked).
 
 JUDGED, PEOPLE_FOLDER = "judged_*", "human"
-# The relevance paper's release has the argument lists of the same 50 pairs.
+# The release of the relevance paper has the argument lists for the same 50 pairs.
 ARGUMENTS = Path("relevance", "silver_50x3.json")
 KEYS = list(COMPQA.keys)
 
@@ -62,18 +62,18 @@ class AnswerReleaseMissing(Exception):
 
 @dataclass(frozen=True)
 class AnswerRelease:
-    """Contents of the files, without rows and records that could not be read.
+    """Contents of the files, without unreadable rows and records.
 
     Attributes
     ----------
     judged : mapping of str to tuple of JudgedFile
-        Judge, named after its folder → files by name.
+        Judge (name of its folder) → files by name.
     people : tuple of HumanScore
-        In the order of the consolidated table; empty if it is not there.
+        In the order of the consolidated table; empty if the table is missing.
     own_sheets : tuple of OwnSheets
-        Of the files of single people.
+        Individual sheets of each person.
     arguments : mapping of pair to int, or None
-        How many arguments each pair of objects has; None if their file is not there.
+        Number of arguments for each pair of objects; None if the file is missing.
     """
 
     judged: Mapping[str, tuple[JudgedFile, ...]]
@@ -83,7 +83,7 @@ class AnswerRelease:
 
     @property
     def files(self) -> tuple[JudgedFile, ...]:
-        """Files of one judge; all judges scored the same answers."""
+        """Files of the first judge; all judges scored the same answers."""
         return next(iter(self.judged.values()))
 
     @property
@@ -103,12 +103,12 @@ class AnswerRelease:
 def read_release(data: Path) -> AnswerRelease:
     """Read a folder of released files, or its subfolder ``compqa``.
 
-    Every folder ``judged_<judge>`` and every table of ``human`` that is there is read.
+    Read every folder ``judged_<judge>`` and every table in ``human``.
 
     Raises
     ------
     ReleaseMissing
-        Naming the path that is not there.
+        If a path is missing; the message names it.
     UnreadableFile
         If a file is damaged.
     """
@@ -134,11 +134,11 @@ def read_release(data: Path) -> AnswerRelease:
 
 
 def paper_sheets(release: AnswerRelease) -> pd.DataFrame:
-    """Return the sheets of every judge and of people as the paper averages them, with totals.
+    """Return the sheets that the paper averages, by every judge and by people, with totals.
 
-    Six answers have two human rows, which the paper counts like rows about different answers;
-    the choice of a human sheet is therefore its row, negative to tell it from a position. The
-    column ``position`` has the position of the answer in its file.
+    Six answers have two human rows, which the paper counts as if they were about different
+    answers. The choice number of a human sheet is therefore its row number, made negative to
+    distinguish it from a position. The column ``position`` is the answer's position in its file.
     """
     rows = chain(_judgements(release, is_sound=False), _human_rows(release, is_sound=False))
     return with_totals(_frame(rows), COMPQA)
@@ -202,7 +202,7 @@ def _about(answer: RawAnswer, system: str, scenario: int) -> dict[str, Any]:
     }
 
 
-# How much the released files of CompQA hold, and how well it could be read and linked.
+# Counts of the released CompQA files, and of the rows read and linked.
 
 COUNTS, PAIRS = "counts", "table 1"
 Values = dict[Key, MeasuredFigure]
@@ -210,7 +210,7 @@ Pair = tuple[str, str]
 
 
 def count_values(release: AnswerRelease) -> Values:
-    """Count answers, pairs, judgements and human rows, and how rows were linked."""
+    """Count answers, pairs, judgements and human rows, and the rows linked by each method."""
     values = {
         (COUNTS, cell): MeasuredFigure(numbers) for cell, numbers in _counts(release).items()
     }
@@ -218,9 +218,9 @@ def count_values(release: AnswerRelease) -> Values:
 
 
 def pair_values(aspects: Mapping[Pair, bool], arguments: Mapping[Pair, int] | None) -> Values:
-    """Return table 1: pairs of objects, those with an aspect, and the arguments of each.
+    """Return table 1: counts of pairs, of pairs with an aspect, and of arguments per pair.
 
-    ``arguments`` maps pairs to numbers of arguments; None if nobody knows.
+    ``arguments`` maps pairs to their number of arguments; None if unknown.
     """
     values: Values = {
         (PAIRS, "pairs"): MeasuredFigure((len(aspects),)),
@@ -242,7 +242,7 @@ def pair_values(aspects: Mapping[Pair, bool], arguments: Mapping[Pair, int] | No
 
 
 def _pairs(release: AnswerRelease) -> dict[tuple[str, str], bool]:
-    """Map each pair to whether it has an aspect. Yahoo's questions have their own aspects."""
+    """Map each pair to whether it has an aspect; aspects of Yahoo's questions do not count."""
     pairs: dict[tuple[str, str], bool] = {}
     for file in release.files:
         for answer in file.answers:
@@ -280,7 +280,7 @@ def _repeated_texts(release: AnswerRelease) -> int:
 def _judge_counts(
     judge: str, files: tuple[JudgedFile, ...]
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Count the sheets that the paper cannot use, by reason, and the values outside the scale."""
+    """Count the sheets that the paper cannot use, by reason, and values outside the scale."""
     judged = [answer for file in files for answer in file.answers]
     readings = Counter(answer.judgement.reading for answer in judged)
     missing = [
@@ -349,7 +349,7 @@ _WHY: dict[Key, str] = {
 
 
 def absent_reasons(release: AnswerRelease) -> dict[Key, str]:
-    """Return why figures cannot be computed: the missing files."""
+    """Return the reasons why figures cannot be computed, such as missing files."""
     missing = [name for name in NAMES if name not in release.judged]
     NO_JUDGEs = {
         figure.key: NO_JUDGE for judge in missing for figure in PRINTED if _is_by(figure, judge)
@@ -369,7 +369,7 @@ def absent_reasons(release: AnswerRelease) -> dict[Key, str]:
         NO_JUDGEs |= {
             figure.key: NO_ARGUMENTS for figure in PRINTED if "arguments:" in figure.cell
         }
-    # A figure that cannot be right says so, too.
+    # Figures with impossible printed values get that reason as well.
     return {
         key: f"{why}; {_WHY[key]}" if _WHY.get(key) in (IMPOSSIBLE, FROM_IMPOSSIBLE) else why
         for key, why in NO_JUDGEs.items()

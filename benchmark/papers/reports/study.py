@@ -1,9 +1,9 @@
-"""The CompQA paper's tables from the score sheets of a live study.
+"""Tables of the CompQA paper from the score sheets of a study.
 
-Scores are those of the leaderboard's switch to the paper's recipe: every sheet counts by itself,
-also where one answer has several. Agreement is about answers: there, replicates of a judge and
-sheets of several people for one answer are averaged first. A system under a scenario means the one
-condition that its leaderboard cell shows.
+Scores follow the paper's recipe, as on the leaderboard: every sheet counts separately, even if an
+answer has several. Agreement is computed over answers: replicates by a judge and sheets by several
+people for one answer are averaged first. For each system and scenario, only the condition shown in
+its leaderboard cell is used.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def study_reproduction(study: Study) -> Reproduction:
 
     version = most_used_rubric(study)
     rubric = version.rubric
-    # Answers from useless arguments, say, are answers to another task.
+    # Another condition, such as useless arguments, would make it a different task.
     table = _of_one_condition(board_table(version)[0])
     sheets = single_sheets(table, rubric)
     values = pair_values(*_pairs(study)) | score_values(sheets, rubric)
@@ -62,7 +62,7 @@ def study_reproduction(study: Study) -> Reproduction:
 
 
 def most_used_rubric(study: Study) -> RubricVersion:
-    """Return the rubric version with the most sheets; the newest if several are equal."""
+    """Return the rubric version with the most sheets; the newest wins ties."""
     versions = list(RubricVersion.objects.filter(study=study).order_by("-created_at", "-pk"))
     used = {version: counted_sheets(version).count() for version in versions}
     if not any(used.values()):
@@ -73,8 +73,8 @@ def most_used_rubric(study: Study) -> RubricVersion:
 def single_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     """Return one row per sheet in the format of `cell_scores`; people share one name.
 
-    Points outside the scale are those that were given. ``table`` is that of `board_table`, of one
-    condition a cell.
+    Points outside the scale are used as given. ``table`` comes from `board_table`, with a single
+    condition in each cell.
     """
     import pandas as pd
 
@@ -99,7 +99,7 @@ def single_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
 
 
 def averaged_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
-    """Return one row per answer and judge with the means of their sheets.
+    """Return one row per answer and judge, with the means of their sheets.
 
     People count as one judge.
 
@@ -124,12 +124,12 @@ def averaged_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
         rater=[judges[scored.judges[code]] for code in scored.judge],
         has_aspect=[bool(aspects[question]) for question in questions],
     )
-    # A sheet without all criteria has no total, and neither has an answer with such sheets only.
+    # An incomplete sheet has no total; nor does an answer that has only incomplete sheets.
     return with_totals(sheets, rubric).assign(total=scored.value)
 
 
 def _of_one_condition(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the sheets that the cells of the leaderboard cover."""
+    """Return the sheets used in the leaderboard cells."""
     from benchmark.leaderboard.methods.board import choose_conditions
     from benchmark.leaderboard.methods.data import system_order
 
@@ -144,7 +144,7 @@ def _options(rubric: Rubric) -> BoardOptions:
 
 
 def _names(table: pd.DataFrame) -> tuple[dict[str, str], dict[str, str]]:
-    """Return names of judges (people as one) and of systems, by key."""
+    """Return the names of judges (people count as one) and of systems, by key."""
     from benchmark.leaderboard.methods.data import judge_keys
 
     judges = _distinct(dict(zip(judge_keys(table), table["rater_name"], strict=True)))
@@ -155,7 +155,7 @@ def _names(table: pd.DataFrame) -> tuple[dict[str, str], dict[str, str]]:
 def _pairs(
     study: Study,
 ) -> tuple[dict[tuple[str, str], bool], Mapping[tuple[str, str], int] | None]:
-    """Return pairs, whether any of their questions has an aspect, and their argument counts."""
+    """Return, for each pair, whether a question has an aspect, and the number of arguments."""
     pair = ("comparison__object1", "comparison__object2")
     aspects: dict[tuple[str, str], bool] = {}
     for first, second, aspect in Question.objects.filter(study=study).values_list(*pair, "aspect"):
@@ -166,6 +166,6 @@ def _pairs(
 
 
 def _distinct(names: Mapping[str, str]) -> dict[str, str]:
-    """Return names by key; names shared by several keys get the start of their key."""
+    """Return names by key; a name shared by several keys is followed by the start of its key."""
     shared = {name for name, number in Counter(names.values()).items() if number > 1}
     return {key: f"{name} ({key[:8]})" if name in shared else name for key, name in names.items()}

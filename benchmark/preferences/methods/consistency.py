@@ -1,4 +1,4 @@
-"""Consistency of verdicts: with sides swapped, and compared with scores of the same systems."""
+"""Consistency of verdicts with sides swapped, and with scores of the same systems."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from cqa_site.stats.estimate import Estimate, check_confidence
 from cqa_site.stats.means import clustered_mean
 from cqa_site.stats.ranking import within_and_across
 
-# Two verdicts on one pair with the sides swapped: one verdict, and what swapping changed.
+# Merging of two verdicts on one pair with sides swapped, and the effect of swapping.
 #
-# A language model tends to prefer the answer that it reads first, or the second; so each pair is
-# put to it in both orders. Two different verdicts on a pair count as a tie. People's blind repeats
-# with swapped sides are read in the same way.
+# A language model tends to prefer the answer that it reads first, or the one that it reads second,
+# so it compares each pair in both orders. Two different verdicts on a pair count as a tie.
+# People's blind repeats with swapped sides are merged in the same way.
 
 
 class RepeatedVerdictError(VerdictsError):
-    """Raised if one rater judged a pair twice in the same order."""
+    """Raised if a rater judged a pair twice in the same order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +34,13 @@ class MergedOrders:
     Attributes
     ----------
     verdicts
-        A pair judged in both orders has the side ``both``.
+        Merged verdicts; the side is ``both`` if the pair was judged in both orders.
     n_both
-        Pairs (of a rater) judged in both orders.
+        Number of pairs (per rater) judged in both orders.
     n_made_ties
-        Pairs whose two verdicts differ, hence counted as ties.
+        Number of pairs whose two verdicts differ, so that they count as ties.
     n_one_order
-        Number of pairs judged in one order only; their verdict counts.
+        Number of pairs judged in one order only; that verdict counts.
     """
 
     verdicts: Verdicts
@@ -52,13 +52,13 @@ class MergedOrders:
 def merge_orders(verdicts: Verdicts) -> MergedOrders:
     """Merge a rater's two verdicts on the same pair into one.
 
-    The same verdict twice is that verdict (both bad stays both bad), two different ones are a
-    tie, also when one of them was a tie already. The weight is the mean of the two.
+    Two equal verdicts give that verdict (both bad stays both bad); two different verdicts give a
+    tie, even if one of them is already a tie. The weight is the mean of the two weights.
 
     Raises
     ------
     RepeatedVerdictError
-        A rater judged a pair twice in one order, or more than twice.
+        If a rater judged a pair twice in one order, or more than twice.
 
     Examples
     --------
@@ -90,10 +90,10 @@ def merge_orders(verdicts: Verdicts) -> MergedOrders:
 
 
 def order_consistency(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
-    """Return the share of pairs judged alike in both orders, 0 to 1.
+    """Return the share of pairs with the same verdict in both orders, 0 to 1.
 
-    ``n_values`` is the number of such pairs, ``n_items`` that of their questions, over which the
-    interval is.
+    ``n_values`` is the number of pairs judged in both orders, and ``n_items`` the number of their
+    questions; the interval is over questions.
 
     Raises
     ------
@@ -117,8 +117,9 @@ def order_consistency(verdicts: Verdicts, *, confidence: float = 0.95) -> Estima
 def left_share(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
     """Return the share of decided verdicts for the left answer; .5 without position bias.
 
-    Over verdicts before merging. It measures bias only where sides are balanced: by chance, or
-    because every pair occurs in both orders. ``n_values`` is the number of decided verdicts.
+    It is computed from verdicts before merging. It measures bias only if sides are balanced,
+    either at random or because every pair occurs in both orders. ``n_values`` is the number of
+    decided verdicts.
     """
     frame = verdicts.frame
     decided = frame[frame["outcome"].isin([FIRST, SECOND]) & frame["side"].isin([LEFT, RIGHT])]
@@ -133,13 +134,13 @@ def left_share(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
 
 
 def same_verdict(verdicts: Verdicts, others: Verdicts, *, confidence: float = 0.95) -> Estimate:
-    """Return the share of the others' verdicts on the same pairs that are equal, 0 to 1.
+    """Return the share of equal verdicts among all comparisons on the same pair, 0 to 1.
 
     Parameters
     ----------
     verdicts, others
-        One of each rater on each pair (`merge_orders`). Every verdict is compared with each of the
-        others on its pair; both bad and a tie are different verdicts.
+        One verdict per rater and pair (see `merge_orders`). Every verdict is compared with each of
+        the others on its pair; both bad and tie are different verdicts.
     confidence
         Of the interval.
 
@@ -179,12 +180,12 @@ def _refuse_repeats(verdicts: Verdicts) -> None:
         )
 
 
-# Where preferences and scores contradict each other, on pairs of systems and on questions.
+# Contradictions between preferences and scores, for pairs of systems and for questions.
 #
-# A pair contradicts if the one who is preferred has fewer points. Pairs that either of the two
-# leaves even neither agree nor contradict; they are counted apart.
+# A pair contradicts if the preferred system has fewer points. Pairs that are even by preferences
+# or by scores neither agree nor contradict; they are counted separately.
 
-# Figures that differ by less are even.
+# Figures that differ by less than this are even.
 _DECIMALS = 7
 ONE_SYSTEM = "fewer than 2 systems have both a strength and scores"
 EVEN = "no pair of systems is decided by both"
@@ -193,16 +194,16 @@ NO_INTERVAL = "each system is in many pairs, so the share has no interval"
 
 @dataclass(frozen=True, kw_only=True)
 class Contradictions:
-    """How often preferences and scores disagree about the better of two systems.
+    """Contradictions between preferences and scores about the better of two systems.
 
     Attributes
     ----------
     share
-        Contradicting pairs ÷ pairs that both decide, 0 to 1.
+        Contradicting pairs ÷ pairs decided by both, 0 to 1.
     n_decided, n_contradicting, n_even
-        Pairs that both decide; of them contradicting; pairs that one of the two leaves even.
+        Pairs decided by both; contradicting pairs among them; pairs that are even by either.
     pairs
-        The contradicting pairs of systems, the preferred one first; empty for questions.
+        Contradicting pairs of systems, the preferred system first; empty for questions.
     """
 
     share: Estimate
@@ -219,7 +220,7 @@ def contradicting_systems(
     confidence: float = 0.95,
     reason: str | None = None,
 ) -> Contradictions:
-    """Compare both rankings on every pair of systems; no interval, see `compare_rankings`.
+    """Compare both rankings on every pair of systems; no interval (see `compare_rankings`).
 
     Examples
     --------
@@ -260,18 +261,18 @@ def contradicting_systems(
 def contradicting_questions(
     verdicts: Verdicts, scores: pd.DataFrame, *, confidence: float = 0.95
 ) -> Contradictions:
-    """Compare both on every question and pair of systems.
+    """Compare verdicts and scores on every question and pair of systems.
 
-    Only those with verdicts and both scores count.
+    A question counts only if it has verdicts on the pair and scores of both systems.
 
     Parameters
     ----------
     verdicts
-        Several verdicts on one question and pair of systems are added up.
+        Verdicts; those on the same question and pair of systems are added up.
     scores
-        Rows are systems, columns questions, values points; NaN where there is none.
+        Rows are systems, columns are questions, and values are points (NaN if missing).
     confidence
-        Of the interval of the share, which is over questions.
+        Confidence level of the interval of the share, which is over questions.
     """
     frame = verdicts.frame
     worth = frame["outcome"].map({FIRST: 1.0, SECOND: -1.0}).fillna(0.0) * frame["weight"]
@@ -323,17 +324,17 @@ class TwoRankings:
     Attributes
     ----------
     systems
-        Those compared: with a strength and with scores; the strongest first.
+        Compared systems, which have a strength and scores; the strongest first.
     log_strengths, means
-        Of each; means in points over the common questions, empty where there is none.
+        Log strengths; mean points over the common questions, empty if there are no such questions.
     spearman, kendall
-        Rank correlations (tau-b) of the two.
+        Rank correlations of log strengths and mean points (Kendall's is tau-b).
     by_systems, by_questions
-        Contradicting pairs of systems; and on single questions.
+        Contradictions for pairs of systems, overall and on single questions.
     left_out
-        System with verdicts or scores → why it is not compared.
+        System with verdicts or scores → reason why it is not compared.
     n_questions
-        With a score of every compared system.
+        Number of questions with a score for every compared system.
     """
 
     systems: tuple[str, ...]
@@ -355,21 +356,22 @@ def compare_rankings(
     Parameters
     ----------
     verdicts
-        One of each rater on each pair (`both_orders.merge_orders`).
+        One verdict per rater and pair (see `merge_orders`).
     scores
-        Rows are systems, columns questions (the names that the verdicts use), values mean points
-        of that system there; NaN where there is none. Means are over the questions with a score
-        of every compared system, as on the board of scores.
+        Rows are systems, columns are questions (named as in the verdicts), and values are the
+        system's mean points on that question (NaN if missing). Means are over the questions with a
+        score for every compared system, as on the leaderboard by scores.
     confidence
-        Of the intervals. Correlations stand for systems like these (`within_and_across`). The
-        share of contradicting pairs of systems has no interval: each system is in many pairs.
+        Confidence level of the intervals. The intervals of correlations generalize to systems like
+        these (see `within_and_across`). The share of contradicting pairs of systems has no
+        interval because each system is in many pairs.
 
     Raises
     ------
     ValueError
-        A system occurs twice among the scores.
+        If a system occurs twice in the scores.
     NotConvergedError
-        As `fit_strengths`.
+        See `fit_strengths`.
     """
     check_confidence(confidence)
     scores = scores.rename(index=str)
@@ -406,7 +408,7 @@ def compare_rankings(
 def _correlation(
     kind: Correlation, both: pd.DataFrame, confidence: float, reason: str | None
 ) -> Estimate:
-    """Return the rank correlation of both columns; its interval generalizes to similar systems."""
+    """Return the rank correlation of two columns; its interval generalizes to similar systems."""
     estimate = within_and_across(both, kind, confidence=confidence).across
     if reason is not None:
         estimate = replace(estimate, value=None, low=None, high=None, interval=None, reason=reason)

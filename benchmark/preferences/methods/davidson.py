@@ -1,4 +1,4 @@
-"""Strengths of systems in Davidson's model: Newton's method, penalty, jackknife."""
+"""Strengths of systems in Davidson's model, by Newton's method, with a penalty and jackknife."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from benchmark.preferences.methods.verdict_tables import (
 )
 from cqa_site.stats.arrays import FloatArray, IntArray
 
-# Newton's method for Davidson's model, for many tables of counts at once.
+# Newton's method for Davidson's model, applied to many tables of counts at once.
 #
-# Notation: d is the difference of two log strengths and nu the tie parameter. With
-# ``z = exp(d / 2) + exp(-d / 2) + nu`` the first wins with probability ``exp(d / 2) / z``, the
-# second with ``exp(-d / 2) / z``, and they tie with ``nu / z``. Log strengths and log nu are the
-# natural parameters of an exponential family, so the log-likelihood is concave and Newton's
-# method, with steps halved where they overshoot, finds its only maximum.
+# Notation: d is the difference of two log strengths and nu the tie parameter. With ``z = exp(d /
+# 2) + exp(-d / 2) + nu``, the first wins with probability ``exp(d / 2) / z``, the second with
+# ``exp(-d / 2) / z``, and they tie with ``nu / z``. Log strengths and log nu are the natural
+# parameters of an exponential family, so the log-likelihood is concave and Newton's method, with
+# steps halved where they overshoot, finds its only maximum.
 #
 # Source: Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired
 # comparison experiments, equation 2.3.
 
-# Its exponential is 0, while it is itself a number to compute with.
+# A finite number whose exponential is practically 0.
 LOG_NOTHING = -800.0
-# Steps shorter than this change no digit that is shown; the last one squares the error.
+# Shorter steps do not change any displayed digit, because each step squares the error.
 _SHORT_STEP = 1e-8
 _MOST_STEPS = 100
 _MOST_HALVINGS = 30
-# Strengths that far apart mean a maximum at infinity.
+# Log strengths that differ by more than this mean that the maximum is at infinity.
 _FAR = 40.0
 
 
@@ -46,12 +46,12 @@ class Maxima:
     Attributes
     ----------
     log_strengths : shape (n_tables, n_systems)
-        Mean 0; NaN where the search did not converge.
+        Mean 0; NaN if the search did not converge.
     log_nu, log_likelihood : shape (n_tables,)
-        ``LOG_NOTHING`` where nothing was tied.
+        ``LOG_NOTHING`` if there were no ties.
     converged : bool, shape (n_tables,)
     n_steps
-        Steps of Newton's method that the slowest table took.
+        Number of Newton steps needed by the slowest table.
     """
 
     log_strengths: FloatArray
@@ -62,7 +62,7 @@ class Maxima:
 
 
 def chances(d: FloatArray, log_nu: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the probabilities of a win of the first, a win of the second, and a tie.
+    """Return the probabilities of a win by the first, a win by the second, and a tie.
 
     >>> [round(float(each), 4) for each in chances(np.array(0.0), np.array(0.0))]
     [0.3333, 0.3333, 0.3333]
@@ -72,7 +72,7 @@ def chances(d: FloatArray, log_nu: FloatArray) -> tuple[FloatArray, FloatArray, 
 
 
 def information(d: FloatArray, log_nu: FloatArray) -> FloatArray:
-    """Return the information of one comparison on d, with nu known: the variance of its score.
+    """Return the information about d in one comparison, with nu known: the variance of its score.
 
     >>> float(information(np.array(0.0), np.array(LOG_NOTHING)))
     0.25
@@ -89,11 +89,11 @@ def maximise(
     Parameters
     ----------
     first, second : shape (n_pairs,)
-        Places of the systems of each pair, from 0; each pair of systems once.
+        Positions (from 0) of the two systems in each pair; each pair of systems occurs once.
     counts : shape (n_tables, n_pairs, 3)
-        Weights of wins of the first, of the second, and draws.
+        Weights of wins by the first, wins by the second, and draws.
     start : shape (n_systems + 1,)
-        Log strengths and log nu to start from, such as those of a table that is nearly the same.
+        Initial log strengths and log nu, such as those of a very similar table.
     """
     model = _Model(first, second, counts)
     at = model.start(start)
@@ -115,7 +115,7 @@ def maximise(
 
 
 class _Model:
-    """Tables of counts with their log-likelihood; a point is (log strengths, log nu)."""
+    """Log-likelihood of tables of counts at points (log strengths, log nu)."""
 
     def __init__(self, first: IntArray, second: IntArray, counts: FloatArray) -> None:
         self.first, self.second, self.counts = first, second, counts
@@ -136,7 +136,7 @@ class _Model:
             at[:] = point
             at[self.ties == 0, -1] = LOG_NOTHING
             return at
-        with np.errstate(divide="ignore"):  # all or none may be ties
+        with np.errstate(divide="ignore"):  # all verdicts can be ties, or none
             odds = np.log(self.ties) - np.log(self.size.sum(axis=1) - self.ties)
         at[:, -1] = np.where(self.ties > 0, np.minimum(np.log(2) + odds, _FAR / 2), LOG_NOTHING)
         return at
@@ -159,7 +159,7 @@ class _Model:
         curve[:, self.first, self.second] = curve[:, self.second, self.first] = -own
         places = np.arange(k)
         curve[:, places, places] = own @ np.abs(self.design)
-        # Only differences of log strengths count: this keeps their mean where it is.
+        # Only differences of log strengths matter, so this fixes their mean.
         curve[:, :k, :k] += (own.sum(axis=1) / k**2)[:, None, None]
         curve[:, :k, k] = curve[:, k, :k] = mixed @ self.design
         curve[:, k, k] = (self.size * tie * (1 - tie)).sum(axis=1) + (self.ties == 0)
@@ -179,19 +179,19 @@ class _Model:
         return at + size * step
 
 
-# Strengths that are always finite, with and without each question.
+# Strengths that are always finite, for all questions and with each question left out.
 #
-# A system that never lost has no finite strength. So every system gets half a win and half a loss
-# against one average opponent more, whose weight vanishes as verdicts come in. What the strengths
-# owe to each question, all raters' verdicts on it together, is what leaving it out changes.
+# A system that never lost has no finite strength. Therefore, every system gets half a win and half
+# a loss against an additional average opponent, whose influence vanishes as verdicts accumulate.
+# The influence of a question (with all raters' verdicts on it) is measured by leaving it out.
 #
 # Source: Greenland and Mansournia (2015), Penalization, bias reduction, and default priors in
 # logistic and related categorical and survival regressions, section 4, for the half win and half
 # loss; Tukey (1958), Bias and confidence in not-quite large samples, for what is left out.
 
-# Wins and losses of each system against the average opponent.
+# Number of wins, and of losses, of each system against the average opponent.
 HALF = 0.5
-# Beyond these, questions are left out several at a time, as many as there are too many.
+# With more questions than this, several are left out together.
 MOST_LEFT_OUT = 1000
 _CHUNK_CELLS = 4_000_000
 
@@ -200,12 +200,12 @@ _CHUNK_CELLS = 4_000_000
 class PenalizedStrengths:
     """Penalized log strengths, mean 0, and log nu.
 
-    Row 0 uses all verdicts, each further row leaves out a question.
+    Row 0 uses all verdicts; each further row leaves out a question.
 
     Attributes
     ----------
     log_strengths : shape (1 + n_left_out, n_systems)
-        NaN where the search did not converge.
+        NaN if the search did not converge.
     log_nu : shape (1 + n_left_out,)
     """
 
@@ -229,7 +229,7 @@ def penalized(
 
 
 def leave_out_questions(counts: PairCounts) -> PenalizedStrengths:
-    """Return penalized strengths of all verdicts in the first row, then without each question."""
+    """Return penalized strengths for all verdicts (first row), then without each question."""
     cells = counts.by_question
     if len(cells) > MOST_LEFT_OUT:
         groups = np.zeros((MOST_LEFT_OUT, *cells.shape[1:]))
@@ -237,11 +237,11 @@ def leave_out_questions(counts: PairCounts) -> PenalizedStrengths:
         cells = groups
     total = cells.sum(axis=0)
     whole = penalized(counts.first, counts.second, total[None])
-    # The average opponent is average.
+    # The average opponent has the log strength 0.
     start = np.concatenate([whole.log_strengths[0], [0.0], whole.log_nu])
     rows = max(1, _CHUNK_CELLS // max(total.size, len(start) ** 2))
     parts = [whole] + [
-        # Counts are whole or weighted; what is left of a question is never below 0.
+        # Weighted counts are not whole, so rounding could leave a remainder below 0.
         penalized(counts.first, counts.second, np.maximum(total - cells[at : at + rows], 0), start)
         for at in range(0, len(cells), rows)
     ]
@@ -252,22 +252,22 @@ def leave_out_questions(counts: PairCounts) -> PenalizedStrengths:
 
 
 def centred_pseudo_values(figures: FloatArray) -> FloatArray:
-    """Return each question's pseudo-value of a figure; their mean is the figure of all verdicts.
+    """Return pseudo-values by question, centred so that their mean is the figure for all verdicts.
 
     Parameters
     ----------
     figures : shape (1 + n_left_out, n_figures)
-        Of all verdicts, then without each question.
+        Figures for all verdicts, then without each question.
     """
     whole, left = figures[0], figures[1:]
     return np.asarray(whole + (len(left) - 1) * (left.mean(axis=0) - left))
 
 
-# Strengths of systems from verdicts on pairs: the model of Bradley and Terry with ties.
+# Strengths of systems from verdicts on pairs: the Bradley–Terry model with ties.
 #
-# Every system has a strength; the larger the ratio of two strengths, the likelier the stronger one
-# is preferred, and the closer they are, the likelier a tie. Both bad is a tie here, since it says
-# nothing about which answer is better; how often it was said stands apart.
+# Every system has a strength. The larger the ratio of two strengths, the more likely the stronger
+# system is preferred; the closer they are, the more likely a tie. Both bad counts as a tie here
+# because it does not say which answer is better; its frequency is reported separately.
 #
 # Source: Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired
 # comparison experiments. Journal of the American Statistical Association 65, 317-328.
@@ -277,7 +277,7 @@ NOT_COMPARED = "it was never compared with the ranked systems, directly or throu
 
 
 class NotConvergedError(RuntimeError):
-    """Raised if the likelihood has a maximum that the search did not reach."""
+    """Raised if the search did not reach the maximum of the likelihood."""
 
 
 class Chance(NamedTuple):
@@ -289,7 +289,7 @@ class Chance(NamedTuple):
 
     @property
     def score(self) -> float:
-        """Expected score: wins and half the ties, 0 to 1."""
+        """Expected score: wins plus half the ties, 0 to 1."""
         return self.win + self.tie / 2
 
 
@@ -300,23 +300,24 @@ class Strengths:
     Attributes
     ----------
     systems, log_strengths
-        The ranked systems, the strongest first; log strengths have the mean 0.
+        Ranked systems, the strongest first; their log strengths, with mean 0.
     nu
-        Tie parameter, 0 or more: two equal systems tie with probability ``nu / (2 + nu)``.
-        None without strengths.
+        Tie parameter, at least 0: two equal systems tie with probability ``nu / (2 + nu)``. None
+        without strengths.
     log_likelihood
-        Natural logarithm, at the maximum, of the probability of these verdicts; None where
-        strengths are penalized.
+        Natural logarithm of the probability of these verdicts at the maximum; None if strengths
+        are penalized.
     is_penalized
-        Whether some strength has no limit, so that these are penalized ones (`penalized`).
+        Whether the strengths are penalized (see `penalized`) because some have no limit.
     components
-        Systems linked by verdicts; the first component is the ranked one.
+        Sets of systems linked by verdicts; the first set is ranked.
     unranked
-        System → why it has no strength.
+        System → reason why it has no strength.
     n_verdicts, n_ties, n_both_bad
-        Verdicts between ranked systems; of them, ties without both bad; and both bad.
+        Number of verdicts between ranked systems; of ties among them, without both bad; of both
+        bad.
     n_left_out
-        Verdicts about a system that is not ranked.
+        Number of verdicts on a system that is not ranked.
     reason
         Reason for missing strengths.
     """
@@ -336,7 +337,7 @@ class Strengths:
 
     @property
     def log_nu(self) -> float:
-        """Log of the tie parameter, in the form that `chances` takes."""
+        """Log of the tie parameter, in the form that `chances` expects."""
         return math.log(self.nu) if self.nu else LOG_NOTHING
 
     def by_system(self) -> dict[str, float]:
@@ -349,7 +350,7 @@ class Strengths:
         Raises
         ------
         KeyError
-            A system has no strength.
+            If a system has no strength.
         """
         strength = self.by_system()
         d = np.array(strength[first] - strength[second])
@@ -357,15 +358,15 @@ class Strengths:
 
 
 def fit_strengths(verdicts: Verdicts) -> Strengths:
-    """Find the maximum likelihood strengths, or penalized ones if some have no limit.
+    """Find the maximum likelihood strengths, or penalized strengths if some have no limit.
 
-    The largest set of systems that verdicts link is ranked (of equal ones that with more
-    verdicts); a system outside is named.
+    The largest set of systems linked by verdicts is ranked (if sizes are equal, the set with more
+    verdicts). All other systems are in ``unranked``.
 
     Raises
     ------
     NotConvergedError
-        Newton's method did not reach the maximum that exists.
+        If Newton's method did not reach the maximum, although it exists.
 
     Examples
     --------
@@ -403,7 +404,7 @@ def fit_strengths(verdicts: Verdicts) -> Strengths:
 def _verdicts_within(
     verdicts: Verdicts, systems: tuple[str, ...], parts: list[IntArray]
 ) -> dict[int, int]:
-    """Map the first place of each part to the number of verdicts between its systems."""
+    """Map the first position in each part to the number of verdicts between its systems."""
     part = {systems[place]: int(component[0]) for component in parts for place in component}
     first, second = verdicts.frame["first"].map(part), verdicts.frame["second"].map(part)
     within = first[first == second].value_counts()

@@ -1,4 +1,4 @@
-"""Planning of pairs for a round, and control pairs with known verdicts."""
+"""Planning of the pairs of a round, and control pairs with known verdicts."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from benchmark.preferences.methods.pairs import (
 from benchmark.preferences.methods.verdict_tables import strong_components
 from cqa_site.stats.arrays import FloatArray
 
-# Which pairs of answers to ask about: all systems linked first, then where most is to learn.
+# Choice of pairs: first those that link all systems, then the most informative pairs.
 #
-# What a comparison of two systems tells is its information on the difference of their log
-# strengths, times how little is known of that difference so far. A pair of close systems tells
-# most, and a pair compared a hundred times tells little more. This is the greedy way to a
+# The gain from comparing two systems is the information about the difference of their log
+# strengths, times the current variance of that difference. A pair of close systems adds the most
+# information; a pair already compared a hundred times adds little. This is a greedy search for a
 # D-optimal design: each step raises the determinant of the information matrix the most.
 #
-# Source: Graßhoff and Schwabe (2008), Optimal design for the Bradley-Terry paired comparison
-# model, for the criterion; the information is that of Davidson's model with its tie parameter
-# held fixed (`davidson.information`).
+# Source of the criterion: Graßhoff and Schwabe (2008), Optimal design for the Bradley-Terry paired
+# comparison model. The information is that of Davidson's model with a fixed tie parameter (see
+# `davidson.information`).
 
 LINKS, UNCERTAIN = "links systems", "uncertain"
 FEWER = "no more pairs of answers by two systems to the same question are left"
-# Before anything is known all systems are equal and a third of comparisons tie.
+# Without any verdicts, assume equal systems and ties in a third of the comparisons.
 _UNKNOWN_LOG_NU = 0.0
 
 
 class PlanError(ValueError):
-    """Raised if no plan can meet the request; the message gives the reason in plain words."""
+    """Raised if no plan can meet the request; the message gives the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedPair:
     """Two answers to one question, and the side of each.
 
-    ``why`` is `LINKS` or `UNCERTAIN`; raters never learn it.
+    ``why`` is `LINKS` or `UNCERTAIN`; raters never see it.
     """
 
     question: Key
@@ -62,7 +62,7 @@ class PlannedPair:
 
     @property
     def key(self) -> frozenset[Key]:
-        """The two answers; equal for both orders."""
+        """The two answers, regardless of their order."""
         return frozenset((self.left, self.right))
 
     def swapped(self) -> PlannedPair:
@@ -78,7 +78,7 @@ class PlannedPair:
 
 @dataclass(frozen=True, kw_only=True)
 class PairPlan:
-    """The pairs in the order to show them, and the reason if there are too few."""
+    """Pairs in the order to show them, and the reason if there are too few."""
 
     pairs: tuple[PlannedPair, ...]
     reason: str | None = None
@@ -97,30 +97,30 @@ def plan_pairs(
     Parameters
     ----------
     candidates
-        The answers that may be shown.
+        Answers that can be shown.
     size
-        How many pairs.
+        Number of pairs.
     seed
-        The same candidates, seed and earlier pairs give the same plan.
+        Random seed; the same candidates, seed and earlier pairs give the same plan.
     asked
-        Pairs of answers that were asked before: they are not drawn again, so that no rater sees
-        a pair twice, and count as comparisons already made.
+        Pairs of answers asked about before. They are not drawn again, so that no rater sees a pair
+        twice, and they count as comparisons already made.
     strengths
         Strengths from earlier verdicts; systems without one count as average.
 
     Returns
     -------
     PairPlan
-        First the pairs that link systems not yet linked, then the most telling ones. For every two
-        systems, and for every system, left and right are balanced to within one.
+        First the pairs that link unlinked systems, then the most informative pairs. For every
+        system and every pair of systems, the numbers on the left and right differ by at most one.
 
     Raises
     ------
     PlanError
-        There are not two systems, no question links some of them, or ``size`` is too small to
-        link all.
+        If there are fewer than two systems, if no question links some of them, or if ``size`` is
+        too small to link them all.
     """
-    # A draw, not a secret.
+    # Sampling, not security.
     rng = random.Random(seed)  # noqa: S311
     answers = AnswerPairs(candidates, asked, rng)
     n = len(answers.systems)
@@ -138,7 +138,7 @@ def plan_pairs(
 
 
 class _Design:
-    """Information of past and planned comparisons about the log strengths."""
+    """Information about the log strengths from past and planned comparisons."""
 
     def __init__(self, answers: AnswerPairs, strengths: Strengths | None) -> None:
         self.answers = answers
@@ -159,24 +159,24 @@ class _Design:
         if self.covariance is None:
             self.laplacian += tells * _contrast(n, system, other)
             return
-        # Sherman and Morrison's formula: one more comparison without a new inversion.
+        # The Sherman–Morrison formula adds a comparison without a new inversion.
         change = self.covariance[:, system] - self.covariance[:, other]
         shrink = tells / (1 + tells * (change[system] - change[other]))
         self.covariance -= shrink * np.outer(change, change)
 
     def invert(self) -> None:
         n = len(self.laplacian)
-        # All systems are linked, so that only their common level is unknown; 1/n fixes it.
+        # All systems are linked, so only their common level is undetermined; 1/n fixes it.
         self.covariance = np.linalg.inv(self.laplacian + 1 / n).astype(float)
 
     def best(self) -> tuple[int, int] | None:
-        """Return the two systems with the most informative comparison; None without answers."""
+        """Return the two systems with the most informative comparison; None if no pair is left."""
         open_pairs = self.answers.open_pairs
         if self.covariance is None or not open_pairs.any():
             return None
         own = np.diag(self.covariance)
         gain = self.tells * (own[:, None] + own[None, :] - 2 * self.covariance)
-        # Rounded, so that equal gains are equal on every machine; the first one counts.
+        # Rounded, so that equal gains are equal on every machine; the first one wins.
         place = np.where(open_pairs, np.round(gain, 9), -1.0).argmax()
         system, other = divmod(int(place), len(own))
         return system, other
@@ -231,10 +231,10 @@ def _with_sides(pairs: Sequence[PlannedPair], rng: random.Random) -> tuple[Plann
     )
 
 
-# Pairs with a known verdict, drawn so that no habit passes them.
+# Pairs with a known verdict, drawn so that no fixed habit can pass.
 #
-# The better answer stands left as often as right, so that whoever always takes one side gets half
-# of the decided ones right.
+# The better answer is on the left as often as on the right, so a rater who always chooses one side
+# gets half of the decided pairs right.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,14 +265,14 @@ def draw_controls(known: Sequence[KnownPair], size: int, *, seed: int) -> tuple[
     known
         Known pairs to draw from.
     size
-        How many.
+        Number of pairs to draw.
     seed
-        Of draw and sides.
+        Seed for the draw and the sides.
 
     Raises
     ------
     PlanError
-        If there are too few, or an outcome is invalid.
+        If there are too few known pairs, or an outcome is invalid.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def draw_controls(known: Sequence[KnownPair], size: int, *, seed: int) -> tuple[
 
 
 def _shown(known: KnownPair, *, is_left: bool) -> ControlPair:
-    """Place the better answer left or right; without a better one, place the first."""
+    """Place the better answer, or the first if neither is better, on the left or right."""
     better, worse = known.first, known.second
     if known.outcome == SECOND:
         better, worse = worse, better

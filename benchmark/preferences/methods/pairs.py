@@ -14,15 +14,16 @@ FIRST, SECOND, TIE, BOTH_BAD = "first", "second", "tie", "both_bad"
 OUTCOMES = (FIRST, SECOND, TIE, BOTH_BAD)
 LEFT, RIGHT, BOTH = "left", "right", "both"
 SIDES = (LEFT, RIGHT, BOTH)
-# Columns of counts: the first answer is better, the second is, neither.
+# Columns of counts: the first answer is better, the second is better, or neither is.
 WIN, LOSS, DRAW = 0, 1, 2
-# What a rater says → the outcome of a row whose first answer stood on the left.
+# Verdict of a rater → outcome of a row with the first answer on the left.
 OUTCOME_OF = {LEFT: FIRST, RIGHT: SECOND, TIE: TIE, BOTH_BAD: BOTH_BAD}
 
-# Which two answers stand for two systems: questions and answers take turns.
+# Choice of two answers for two systems, by rotating questions and answers.
 #
-# Of two systems the question is taken on which they met least often, then the one asked about
-# least; of its answers those shown least. Chance decides the rest.
+# For two systems, choose the question on which they were compared least often (if tied, the
+# question used least often), and its answers that were shown least often. Any other ties are
+# broken at random.
 
 Key = int | str
 
@@ -42,11 +43,11 @@ class AnswerPairs:
     Attributes
     ----------
     systems
-        Those with an answer, in random order; pairs of systems are pairs of places here.
+        Systems with an answer, in random order; a pair of systems is a pair of positions here.
     n_asked
-        Places of two systems, the lower first → pairs of their answers asked before.
+        Positions of two systems, the lower first → number of pairs of their answers asked before.
     open_pairs : bool, shape (n_systems, n_systems)
-        Whether a pair of answers is left, above the diagonal.
+        Whether any pair of answers is left; only above the diagonal.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class AnswerPairs:
             self.open_pairs[system, other] = True
 
     def take(self, system: int, other: int) -> tuple[Candidate, Candidate]:
-        """Take a pair of answers of two systems; the lower place comes first."""
+        """Take a pair of answers by two systems; the lower position comes first."""
         left = self._left[system, other]
         question = min(
             left, key=lambda choice: (self._met[system, other, choice], self._on_question[choice])
@@ -108,7 +109,7 @@ class AnswerPairs:
                 (known[answer] for answer in pair if answer in known),
                 key=lambda candidate: self._places[candidate.system],
             )
-            # Pairs with an answer that is no candidate link nothing here.
+            # Pairs with an answer that is not a candidate do not link systems here.
             if len(candidates) == 2 and candidates[0].system != candidates[1].system:
                 system, other = (self._places[candidate.system] for candidate in candidates)
                 counts[system, other] += 1
@@ -116,7 +117,7 @@ class AnswerPairs:
         return counts
 
     def _count_left(self) -> dict[tuple[int, int], dict[Key, int]]:
-        """Count free answer pairs by pair of systems and question, questions in random order."""
+        """Count free pairs of answers by pair of systems and question, in random order."""
         by_question: dict[Key, list[int]] = defaultdict(list)
         for place, question in self._answers:
             by_question[question].append(place)
@@ -134,10 +135,10 @@ class AnswerPairs:
         return left
 
 
-# Sides by chance, and yet even: every system, and every two, left as often as right.
+# Random but balanced sides: every system, and every pair of systems, left as often as right.
 #
-# Who always prefers the left answer then prefers nobody, so position bias cancels instead of
-# helping the system that happened to be on the left.
+# A rater who always prefers the left answer then prefers no system, so position bias cancels out
+# instead of helping the system that happened to be on the left.
 
 
 def balance_sides(pairs: Sequence[tuple[Hashable, Hashable]], rng: random.Random) -> list[bool]:
@@ -146,22 +147,23 @@ def balance_sides(pairs: Sequence[tuple[Hashable, Hashable]], rng: random.Random
     Parameters
     ----------
     pairs
-        Two systems each, left and right.
+        Pairs of systems, left and right.
     rng
-        Decides among the balanced ways.
+        Random generator that chooses among the balanced arrangements.
 
     Returns
     -------
     list of bool
-        Whether to exchange the sides. Then every two systems, and every single system, are on the
-        left as often as on the right, with a difference of one if the number is odd.
+        Whether to swap the sides. After swapping, every system, and each system in every pair of
+        systems, is on the left as often as on the right, with a difference of one if the number is
+        odd.
 
     Notes
     -----
-    Of the comparisons of two systems half are put either way. What is left over, one comparison
-    at most of every two, is a graph of systems: walking it in circles and putting left whatever
-    is walked from balances every system (Euler). Systems with an odd number meet in one node
-    more, whose edges are nobody's.
+    Half of the comparisons of two systems get each order. The remaining comparisons, at most one
+    per pair of systems, form a graph of systems. Traversing it in closed walks, with the start
+    node of each edge on the left, balances every system (Euler). Systems with an odd number of
+    edges are linked to an additional node, whose edges are ignored.
 
     Examples
     --------
@@ -204,7 +206,7 @@ def _walk(edges: list[tuple[Hashable, Hashable]], rng: random.Random) -> dict[in
     nodes = list(at_node)
     rng.shuffle(nodes)
     for node in nodes:
-        # Every node has an even number of edges, so a walk only ends where it began.
+        # Every node has an even number of edges, so a walk can only end where it began.
         while (edge := _next(at_node[node], walked)) is not None:
             walked[edge] = node
             start, other = ends[edge]

@@ -27,9 +27,9 @@ from cqa_site.stats.means import PairDifference, clustered_mean, smallest_detect
 from cqa_site.stats.ranking import places_of
 from cqa_site.stats.verdicts import RULES, holm
 
-# Which systems preferences can tell apart: differences of log strengths, Holm's correction.
+# Tests of differences in log strengths, with Holm's correction.
 
-# Strengths that differ by less are equal; the digits after that are the search's.
+# Strengths that agree to this many decimals are equal; further digits are search error.
 DECIMALS = 7
 
 
@@ -41,31 +41,32 @@ def strength_differences(
     Parameters
     ----------
     strengths
-        The fit.
+        Fitted strengths.
     fits
-        With and without each question, systems in the order of ``strengths``.
+        Fits with and without each question; systems in the order of ``strengths``.
     n_questions : shape (n_systems,)
-        With a verdict about each.
+        Number of questions with a verdict on each system.
     confidence
-        Of the intervals; 1 - confidence is the level of Holm's correction.
+        Confidence level of the intervals; 1 - confidence is the level of Holm's correction.
 
     Notes
     -----
-    Tested is the expected score of the one against the other (wins and half the ties), on the
-    scale of its arcsine. The difference of log strengths says the same of close systems, but its
-    standard error grows faster than it does for a system that loses nearly always (Hauck and
-    Donner 1977), which then could not be told from anything; that of the score itself shrinks
-    there, so that few verdicts seem to show too much. The arcsine's hardly changes. Student's t
-    over questions, of what leaving out each of them changes; clusters of unlike weight leave it
-    fewer degrees of freedom than their number (Imbens and Kolesár 2016, section 3). How many
-    fewer is a choice that keeps 5 % in `benchmarks.verdicts`. No p of n questions lies below
-    2^(1 - n), as in the exact test that flips signs.
+    The test uses the arcsine of the expected score of one system against the other (wins plus half
+    the ties). For close systems, the difference of log strengths would give the same result.
+    However, for a system that nearly always loses, its standard error grows faster than the
+    difference itself (Hauck and Donner 1977), so that the system could not be distinguished from
+    any other. The standard error of the score itself shrinks there, so that a few verdicts seem to
+    show too much; that of the arcsine hardly changes. The test is Student's t over questions,
+    computed from the changes when each question is left out. Clusters of unequal weight leave
+    fewer degrees of freedom than their number (Imbens and Kolesár 2016, section 3); the reduction
+    was chosen so that `benchmarks.verdicts` keeps 5 %. As in the exact sign-flip test, p is never
+    below 2^(1 - n) for n questions.
     """
     values = np.array(strengths.log_strengths)
     first, second = np.triu_indices(len(values), k=1)
     gaps = fits.log_strengths[:, first] - fits.log_strengths[:, second]
     low, high = t_bounds(values[first] - values[second], centred_pseudo_values(gaps), confidence)
-    # Without the last tie nu would fall to 0 at once: it is held where all verdicts put it.
+    # Without the last tie, nu would drop to 0, so it is fixed at its value for all verdicts.
     scores = centred_pseudo_values(_arcsine(gaps, fits.log_nu[0]))
     n, k, level = len(scores), len(values), 1 - confidence
     question_counts = np.minimum(n_questions[first], n_questions[second])
@@ -102,9 +103,9 @@ def t_bounds(
     Parameters
     ----------
     values : shape (n_figures,)
-        The likeliest ones, which are farther from 0 than penalized ones.
+        Maximum likelihood values, which are farther from 0 than penalized values.
     pseudo : shape (n_questions, n_figures)
-        `centred_pseudo_values` of the penalized ones.
+        `centred_pseudo_values` of the penalized values.
     confidence
         Nominal coverage.
     """
@@ -115,20 +116,20 @@ def t_bounds(
 
 
 def _t_p(pseudo: FloatArray, freedom: FloatArray) -> FloatArray:
-    """Return the two-sided p of "the mean is 0" for each column; rounding is not spread."""
+    """Return the two-sided p of "the mean is 0" for each column; rounding errors do not count."""
     mean = np.round(pseudo.mean(axis=0), DECIMALS)
     error = np.maximum(pseudo.std(axis=0, ddof=1) / len(pseudo) ** 0.5, 10.0**-DECIMALS)
     return np.asarray(2 * special.stdtr(freedom, -np.abs(mean) / error))
 
 
 def _arcsine(gaps: FloatArray, log_nu: float) -> FloatArray:
-    """Return the arcsine of expected wins minus losses of the first; 0 for equal systems."""
+    """Return the arcsine of the first system's expected wins minus losses; 0 for equal systems."""
     win, loss, _tie = chances(gaps, np.array(log_nu))
     return np.arcsin(win - loss)
 
 
 def _gap(arcsine: float, log_nu: float) -> float | None:
-    """Return the difference of log strengths with this arcsine; None if none reaches it."""
+    """Return the difference of log strengths with this arcsine; None if out of reach."""
     if not arcsine < math.pi / 2:
         return None
     lead, nu = math.sin(arcsine), math.exp(log_nu)
@@ -136,9 +137,9 @@ def _gap(arcsine: float, log_nu: float) -> float | None:
     return 2 * math.log((lead * nu + root**0.5) / (2 * (1 - lead)))
 
 
-# A leaderboard by preferences that says how sure it is: strengths, rank ranges, tie groups.
+# A leaderboard by preferences with its uncertainty: strengths, rank ranges, tie groups.
 #
-# Intervals and tests follow from what leaving out each question changes (`penalized`).
+# Intervals and tests are based on the changes when each question is left out (see `penalized`).
 
 RULE = RULES["preference"]
 TOO_FEW_QUESTIONS = (
@@ -147,9 +148,9 @@ TOO_FEW_QUESTIONS = (
 NO_LIMIT = "a system that was never beaten, or never won, has no limit on one side"
 NOT_SETTLED = "without one of the questions the strengths did not settle"
 INTERVAL = "question jackknife of penalized strengths, Student's t"
-# Power is not promised for rarer losses: hardly a study has one.
+# Higher win rates are not reported as detectable, because they hardly occur in studies.
 MOST_RATE = 0.95
-# Outcome → its name and its score for the first system; for the second where it differs.
+# Outcome → its name and score for the first system; for the second, only differences.
 OWN = {
     FIRST: ("wins", 1.0),
     SECOND: ("losses", 0.0),
@@ -166,14 +167,14 @@ class PreferenceStanding(Bounded, RankPosition):
     Attributes
     ----------
     value, low, high
-        Natural logarithm of its strength, mean 0 over the ranked systems; and its interval.
+        Natural logarithm of its strength (mean 0 over the ranked systems), and its interval.
     win_rate
-        Share of its verdicts against ranked systems that it won, ties and both bad as half;
-        without weights.
+        Share of wins in its verdicts against ranked systems, without weights; ties and both bad
+        count half.
     wins, losses, ties, both_bad
-        Those verdicts, without weights.
+        Numbers of these verdicts, without weights.
     n_questions
-        On which it was compared with them.
+        Number of questions on which it was compared with them.
     """
 
     system: str
@@ -192,17 +193,17 @@ class PreferenceRanking:
     Attributes
     ----------
     strengths
-        The fit, with the systems that cannot be ranked.
+        Fitted strengths, with the systems that cannot be ranked.
     standings
         Best first.
     pairs
-        Every two ranked systems; differences are those of log strengths.
+        Differences of log strengths for every pair of ranked systems.
     both_bad
-        Share of all verdicts that found both answers bad, with its interval.
+        Share of "both bad" among all verdicts, with its interval.
     n_questions
-        With a verdict between ranked systems.
+        Number of questions with a verdict on two ranked systems.
     interval, confidence
-        How the intervals were made.
+        Method and level of the intervals.
     reason
         Reason for missing strengths or intervals.
     """
@@ -218,9 +219,9 @@ class PreferenceRanking:
 
     @property
     def detectable(self) -> float | None:
-        """Win rate against another system that these questions show with power .8.
+        """Win rate against another system that these questions can detect with power .8.
 
-        After Holm, between any two; None where that is nearly every verdict.
+        It applies to any two systems after Holm's correction; None if it exceeds `MOST_RATE`.
         """
         gaps = [pair.detectable for pair in self.pairs]
         known = [gap for gap in gaps if gap is not None]
@@ -239,13 +240,14 @@ def rank_by_preference(verdicts: Verdicts, *, confidence: float = 0.95) -> Prefe
     verdicts
         One of each rater on each pair (`merge_orders`).
     confidence
-        Of intervals; systems are separable where Holm's adjusted p lies below 1 - confidence.
+        Confidence level of the intervals; systems are separable if their p after Holm is below 1 -
+        confidence.
 
     Returns
     -------
     PreferenceRanking
-        Without intervals, rank ranges, groups and pairs, and with the reason, where there are too
-        few questions. Penalized strengths have tests but no intervals.
+        If there are too few questions, it has a reason instead of intervals, rank ranges, groups
+        and pairs. Penalized strengths have tests but no intervals.
     """
     check_confidence(confidence)
     strengths = fit_strengths(verdicts)
@@ -299,7 +301,7 @@ def _rows(ranked: Verdicts, confidence: float) -> dict[str, dict[str, Any]]:
     """Map each system to its outcome counts, its win rate and its number of questions."""
     tallies: dict[str, Counter[str]] = {name: Counter() for name in ranked.systems}
     scores: dict[str, dict[Any, list[float]]] = {name: {} for name in ranked.systems}
-    # Lists: columns of pandas are slow to walk through.
+    # Lists, because iterating over pandas columns is slow.
     names = ("question", "first", "second", "outcome")
     columns = (ranked.frame[name].tolist() for name in names)
     for question, first, second, outcome in zip(*columns, strict=True):
@@ -330,7 +332,7 @@ def _win_rate(scores: list[list[float]], confidence: float) -> Estimate:
     )
     if rate.value not in (0.0, 1.0) or not RULE.allows(n):
         return rate
-    # Alike on every question: the share of such questions bounds the rate.
+    # The same on every question: an exact interval for the share of such questions.
     low, high = clopper_pearson_interval(n if rate.value else 0, n, confidence)
     return replace(rate, low=low, high=high, interval="clopper-pearson, questions", reason=None)
 

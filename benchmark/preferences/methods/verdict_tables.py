@@ -23,10 +23,10 @@ from benchmark.preferences.methods.pairs import (
 )
 from cqa_site.stats.arrays import FloatArray, IntArray
 
-# Verdicts on two answers to one question, side by side: one table for people and for judges.
+# Verdicts on two answers to one question, in one table for people and judges.
 #
-# A verdict says that the first answer is better, that the second is, that both are alike, or that
-# both are bad. Which of the two is called first means nothing; on which side it stood is kept.
+# A verdict means that the first answer is better, that the second is better, that both are equally
+# good, or that both are bad. Which answer is called first has no meaning; its side is stored.
 
 COLUMNS = ("question", "pair", "first", "second", "outcome", "rater", "side")
 _MIRRORED = {FIRST: SECOND, SECOND: FIRST, LEFT: RIGHT, RIGHT: LEFT}
@@ -49,7 +49,7 @@ class Verdicts:
     Attributes
     ----------
     frame
-        A row is a verdict, with `COLUMNS` and ``weight``.
+        One row per verdict, with `COLUMNS` and ``weight``.
     systems, questions
         Names, sorted as text.
     """
@@ -65,18 +65,19 @@ class Verdicts:
         Parameters
         ----------
         table
-            A row is a verdict. ``question``; ``pair``: the two answers, the same name in both
+            One row per verdict. ``question``; ``pair``: name of the two answers, equal for both
             orders; ``first``, ``second``: their systems; ``outcome``: one of `OUTCOMES`;
-            ``rater``; ``side``: the side of the first answer, ``both`` if the row sums up both
-            orders; and, if given, ``weight``: zero or more, 1 by default.
+            ``rater``; ``side``: the side of the first answer, ``both`` if the row merges both
+            orders; and optionally ``weight``: at least 0, 1 by default.
 
         Raises
         ------
         MissingColumnError
-            A column is absent.
+            If a column is missing.
         VerdictsError
-            An unknown outcome or side, a system compared with itself, a bad weight, a missing
-            value, or one name for pairs of different questions or systems.
+            If an outcome or side is unknown, a system is compared with itself, a weight is
+            invalid, a value is missing, or pairs of different questions or systems have the same
+            name.
         """
         absent = [column for column in COLUMNS if column not in table.columns]
         if absent:
@@ -117,7 +118,7 @@ class Verdicts:
         return self if mask.all() else _named(self.frame[mask].reset_index(drop=True))
 
     def count(self) -> PairCounts:
-        """Sum the weights of the verdicts by question, pair of systems and outcome."""
+        """Add up the weights of the verdicts by question, pair of systems and outcome."""
         first = _places(self.frame["first"], self.systems)
         second = _places(self.frame["second"], self.systems)
         codes, pair = np.unique(first * len(self.systems) + second, return_inverse=True)
@@ -140,7 +141,7 @@ class PairCounts:
     first, second : shape (n_pairs,)
         Positions of both systems in `systems`; each pair occurs once, with first below second.
     by_question : shape (n_questions, n_pairs, 3)
-        Weights of wins of the first, wins of the second, and draws. Both bad counts as a draw.
+        Weights of wins by the first, wins by the second, and draws. Both bad counts as a draw.
     """
 
     systems: tuple[str, ...]
@@ -155,7 +156,7 @@ class PairCounts:
 
 
 def _places(column: pd.Series, names: tuple[Any, ...]) -> IntArray:
-    """Return each value's place among the names; for few rows much faster than a pandas map."""
+    """Return each value's position in the names; for a few rows, much faster than a pandas map."""
     places = {name: place for place, name in enumerate(names)}
     return np.array([places[value] for value in column.tolist()], dtype=np.int64)
 
@@ -179,7 +180,7 @@ def _refuse_bad_values(frame: pd.DataFrame) -> None:
 
 
 def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
-    """Turn rows around if their first system comes after the second by name."""
+    """Swap the systems of a row if the first comes after the second by name."""
     turned = frame["first"] > frame["second"]
     return frame.assign(
         first=frame["first"].where(~turned, frame["second"]),
@@ -193,35 +194,35 @@ def _mirrored(word: str) -> str:
     return _MIRRORED.get(word, word)
 
 
-# Which systems verdicts can rank at all: components, and whether strengths are finite.
+# Systems that verdicts can rank: components of the graph of verdicts, and finite strengths.
 #
-# A system that never loses, nor ties, has no finite strength, whatever the number of verdicts: the
-# likelihood grows with it for ever. So likeliest strengths exist only where all systems are linked
-# by verdicts in both directions.
+# A system that never loses or ties has no finite strength, regardless of the number of verdicts,
+# because the likelihood keeps growing with it. Therefore, maximum likelihood strengths exist only
+# if all systems are linked by verdicts in both directions.
 #
 # Source: Ford (1957), Solution of a ranking problem from binary comparisons: without ties, finite
 # strengths exist if and only if the graph of wins is strongly connected. `has_finite_ties` adds
-# what ties need; it follows from the log-likelihood being concave, see there.
+# the condition for ties, which follows from the concavity of the log-likelihood.
 
 BoolArray = NDArray[np.bool_]
 
 
 def was_as_good(first: IntArray, second: IntArray, counts: FloatArray, n: int) -> BoolArray:
-    """Return whether a verdict had a system at least as good as another.
+    """Return, for any two systems, whether a verdict rated one at least as good as the other.
 
     Parameters
     ----------
     first, second : shape (n_pairs,)
-        Places of the systems of each pair.
+        Positions of the systems in each pair.
     counts : shape (..., n_pairs, 3)
-        Weights of wins of the first, of the second, and draws.
+        Weights of wins by the first, wins by the second, and draws.
     n
         Number of systems.
 
     Returns
     -------
     shape (..., n, n)
-        Row as good as column at least once.
+        Whether the row was at least as good as the column in any verdict.
     """
     links = np.zeros((*counts.shape[:-2], n, n), dtype=bool)
     drawn = counts[..., DRAW] > 0
@@ -231,17 +232,17 @@ def was_as_good(first: IntArray, second: IntArray, counts: FloatArray, n: int) -
 
 
 def reachable(links: BoolArray) -> BoolArray:
-    """Return whether a path of links leads from row to column; every place reaches itself."""
+    """Return whether a path of links leads from row to column; every node reaches itself."""
     n = links.shape[-1]
     paths = links | np.eye(n, dtype=bool)
-    # Each squaring doubles the length of the paths that are known.
+    # Each squaring doubles the length of the known paths.
     for _ in range(max(n - 1, 1).bit_length()):
         paths = (paths.astype(np.float32) @ paths.astype(np.float32)) > 0
     return paths
 
 
 def strong_components(links: BoolArray) -> list[IntArray]:
-    """Return the strongly connected components, the largest first, then by first place."""
+    """Return the strongly connected components, by size (descending), then by first position."""
     paths = reachable(links)
     label = (paths & paths.T).argmax(axis=1)
     parts = [np.flatnonzero(label == number) for number in np.unique(label)]
@@ -253,12 +254,12 @@ def has_finite_ties(first: IntArray, second: IntArray, counts: FloatArray, n: in
 
     Notes
     -----
-    Along a direction (u, v) of log strengths and log tie parameter the log-likelihood never
-    falls if and only if ``u_i - u_j >= 2 v`` for every win of i over j and ``|u_i - u_j| <= 2 v``
-    for every tie. In a strongly connected graph only ``v > 0`` can satisfy this, and by the
-    theory of difference constraints it does unless some circle of verdicts has more wins, each
-    followed from winner to loser, than ties. Two systems that beat each other are such a circle.
-    Without ties the tie parameter is 0 and strengths are finite.
+    Along a direction (u, v) of the log strengths and the log tie parameter, the log-likelihood
+    never falls if and only if ``u_i - u_j >= 2 v`` for every win of i over j and ``|u_i - u_j| <=
+    2 v`` for every tie. In a strongly connected graph, only ``v > 0`` can satisfy this. By the
+    theory of difference constraints, it does unless some cycle of verdicts has more wins, each
+    followed from winner to loser, than ties. Two systems that beat each other form such a cycle.
+    Without ties, the tie parameter is 0 and the strengths are finite.
     """
     if not (counts[:, DRAW] > 0).any():
         return True
@@ -268,7 +269,7 @@ def has_finite_ties(first: IntArray, second: IntArray, counts: FloatArray, n: in
     for better, worse, column in ((first, second, WIN), (second, first, LOSS)):
         won = counts[:, column] > 0
         length[better[won], worse[won]] = -1.0
-    # Floyd and Warshall; a circle shorter than nothing shows on the diagonal.
+    # The Floyd–Warshall algorithm; a negative cycle appears on the diagonal.
     for middle in range(n):
         length = np.minimum(length, length[:, [middle]] + length[[middle], :])
     return bool((np.diag(length) < 0).any())

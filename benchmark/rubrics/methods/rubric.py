@@ -1,4 +1,4 @@
-"""Rubrics: criteria with levels in groups, as JSON, hash and text."""
+"""Rubrics: criteria with levels, in groups, and their JSON, hash and text."""
 
 import hashlib
 import json
@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# A rubric: criteria with levels, in groups, each group and the whole with a maximum.
+# Rubrics: criteria with levels, in groups; the groups and the rubric have a maximum.
 #
-# More points are better. A rubric is data, so that a laboratory can make its own; `rubric_json`
-# stores it and knows it by its hash.
+# More points are better. A rubric is data, so that labs can write their own; `rubric_json` stores
+# it and identifies it by its hash.
 #
-# Source: CompQA paper, section 2.1 and figure 3: 15 criteria worth 1 or 2 points, three groups,
-# 19 points in all. No text of the paper is here.
+# Source: CompQA paper, section 2.1 and figure 3: 15 criteria worth 1 or 2 points, three groups, 19
+# points in total. The paper's texts are not included here.
 
-# Names of what `score_hints` counts; a criterion may point to one.
+# Names of the counts in `score_hints`; a criterion can refer to one of them.
 HINTS = ("sentences", "repeats", "citations", "words")
-# The paper's maximum for a criterion; the form has one key for each level.
+# Maximum for a criterion, as in the paper; the form has one key for each level.
 MOST_POINTS = 2
 MOST_CRITERIA = 40
 LONGEST_NAME, LONGEST_TEXT = 80, 1000
-# A group's key names a column of tables that have these columns, too.
+# Column names that group keys must not use, because tables have both.
 _COLUMNS = (
     "sheet answer answer_id question question_id object1 object2 aspect system system_id "
     "system_kind model scenario choice dataset characters rater rater_id rater_kind rater_name "
@@ -41,9 +41,9 @@ class RubricError(ValueError):
     Parameters
     ----------
     criterion
-        Key of the criterion meant; None for the rubric as a whole.
+        Key of the criterion; None for the whole rubric.
     field
-        Which of its fields.
+        Field with the error.
     reason
         Description of the error.
     """
@@ -71,7 +71,7 @@ class Criterion:
     Attributes
     ----------
     key : str
-        "C1", "C2", … by place in the rubric.
+        "C1", "C2", … by position in the rubric.
     group : str
         Key of a `CriterionGroup`.
     asks : str
@@ -79,9 +79,9 @@ class Criterion:
     maximum : int
         1 or 2 points.
     levels : tuple of Level
-        One for each of 0 … maximum, in that order.
+        One level for each of 0 … maximum points, in that order.
     counted_by : str or None
-        One of `HINTS`: the automatic count for the criterion.
+        Automatic count for the criterion, one of `HINTS`.
     """
 
     key: str
@@ -95,7 +95,7 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class CriterionGroup:
-    """Criteria shown and summed together; ``maximum`` is the sum of their maxima."""
+    """Criteria shown and added up together; ``maximum`` is the sum of their maxima."""
 
     key: str
     name: str
@@ -104,12 +104,12 @@ class CriterionGroup:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """Criteria and groups that fit together; an invalid combination raises `RubricError`.
+    """Criteria with their groups; an invalid combination raises `RubricError`.
 
     Attributes
     ----------
     allows_halves : bool
-        Whether 0.5 and 1.5 are points, as in the mean of two sheets.
+        Whether 0.5 and 1.5 are valid points, as in the mean of two sheets.
     """
 
     name: str
@@ -129,9 +129,9 @@ class Rubric:
         return sum(criterion.maximum for criterion in self.criteria)
 
     def of_group(self, group: str | None) -> tuple[Criterion, ...]:
-        """Return the criteria of a group, or all for None.
+        """Return the criteria in a group, or all criteria if None.
 
-        Raises KeyError for an unknown group.
+        Raise KeyError if the group is unknown.
         """
         if group is not None and group not in {candidate.key for candidate in self.groups}:
             raise KeyError(group)
@@ -143,8 +143,8 @@ class Rubric:
         Raises
         ------
         RubricError
-            For an unknown key, and for anything but a number from 0 to the maximum in whole
-            (where allowed, half) steps. Nothing is rounded or clipped.
+            If the key is unknown, or the points are not a number from 0 to the maximum in whole
+            (or, if allowed, half) steps. Nothing is rounded or clipped.
         """
         criterion = next((candidate for candidate in self.criteria if candidate.key == key), None)
         if criterion is None:
@@ -166,7 +166,7 @@ class Rubric:
         Raises
         ------
         RubricError
-            As `check_points` does, also for criteria of other groups.
+            See `check_points`; criteria in other groups are checked as well.
         """
         values = {
             key: self.check_points(key, point)
@@ -189,7 +189,7 @@ def _check_rubric(rubric: Rubric) -> None:
     if len(set(groups)) < len(groups):
         raise RubricError(None, "groups", "two groups have the same key")
     for place, criterion in enumerate(rubric.criteria, start=1):
-        # Places and numbers agree, so that a judge that counts on its own is found out.
+        # Positions and numbers agree, so that wrong numbering by a judge is noticed.
         if criterion.key != f"C{place}":
             raise RubricError(f"C{place}", "key", f"is {criterion.key[:20]!a}")
         if criterion.group not in groups:
@@ -239,9 +239,9 @@ def _too_long(longest: int) -> str:
     return f"is longer than {longest:,} characters"
 
 
-# Rubrics as plain values, as canonical JSON and by their hash.
+# Rubrics as plain values, canonical JSON and hashes.
 #
-# Two sheets were scored by the same rubric exactly if the hashes are equal: every text and every
+# Two sheets were scored by the same rubric if and only if the hashes are equal. Every text and
 # example counts, because raters and judges saw it.
 
 _RUBRIC = {"name": str, "groups": list, "criteria": list}
@@ -277,15 +277,15 @@ def rubric_sha256(rubric: Rubric) -> str:
 
 
 def rubric_from_dict(stored: object) -> Rubric:
-    """Read the result of `rubric_to_dict`, or a hand-written file in its format.
+    """Read the result of `rubric_to_dict`, or a hand-written file in this format.
 
-    ``allows_halves``, ``maximum``, ``counted_by`` and examples may be missing; a maximum that is
-    there must be right.
+    ``allows_halves``, ``maximum``, ``counted_by`` and examples can be missing; a given maximum
+    must be correct.
 
     Raises
     ------
     RubricError
-        Naming criterion and field, also for fields that no rubric has.
+        If a field is invalid or unknown; the message names the criterion and field.
     """
     fields = _fields(stored, None, _RUBRIC, {"allows_halves": bool, "maximum": int})
     rubric = Rubric(
@@ -318,7 +318,7 @@ def _criterion_dict(criterion: Criterion) -> dict[str, Any]:
 
 
 def _criterion_from(stored: object, key: str) -> Criterion:
-    # JSON's null says the same as a missing field.
+    # In JSON, null means the same as a missing field.
     values = {
         name: value
         for name, value in (stored.items() if isinstance(stored, Mapping) else ())
@@ -348,7 +348,7 @@ def _fields(
     for name, kind in known.items():
         if name not in stored and name in needed:
             raise RubricError(criterion, name, "is missing")
-        # Exactly the type: true is no whole number.
+        # The exact type, because true is not a whole number.
         if name in stored and type(stored[name]) is not kind:
             raise RubricError(criterion, name, f"is not {_WORDS[kind]}")
     return dict(stored)
@@ -386,6 +386,6 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# Limits in the criterion of length, whose sentences are counted by code.
+# Limits in the length criterion, whose sentences are counted by code.
 FEWEST_SENTENCES, MOST_SENTENCES = 12, 20
 COMPQA = rubric_from_dict(json.loads(Path(__file__).with_name("compqa.json").read_text("utf-8")))

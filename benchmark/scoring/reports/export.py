@@ -1,6 +1,6 @@
-"""Export of score sheets as rows that can be imported again, here or into another study.
+"""Export of score sheets as rows that can be imported into this or another study.
 
-In another study the answers are found, or created, by their subject and their text.
+Another study matches answers by their subject and text, or creates them.
 """
 
 import json
@@ -89,18 +89,18 @@ _FIELDS = (
     "submitted_at",
 )
 Row = dict[str, Any]
-# People may have been named after themselves elsewhere, so only machines keep their names.
+# Imported people may have their real names, so only machines keep their names.
 _NAMED = (Rater.Kind.MODEL, Rater.Kind.CLASSIFIER)
 
 
 def export_types(rubric: Rubric, *, with_texts: bool) -> dict[str, type]:
-    """Return the columns in order with their types, one for each criterion."""
+    """Return the columns in order with their types, with one column for each criterion."""
     points = dict.fromkeys(rubric.keys, float)
     return _BEFORE | points | _AFTER | ({"text": str} if with_texts else {})
 
 
 def exported_sheets(version: RubricVersion, *, only_counted: bool) -> QuerySet[ScoreSheet]:
-    """Return the sheets under a version in creation order; drafts are left out."""
+    """Return the sheets under a rubric version in creation order, without drafts."""
     if only_counted:
         return counted_sheets(version)
     return ScoreSheet.objects.filter(study=version.study_id, rubric=version).exclude(
@@ -117,7 +117,7 @@ def export_rows(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield cells in the order of `export_types`, with three queries and little memory.
 
-    ``conditions`` as `annotation.answers.models.under` takes them.
+    ``conditions`` are as for `annotation.answers.models.under`.
     """
     counted = set(counted_sheets(version).values_list("pk", flat=True))
     every = exported_sheets(version, only_counted=only_counted)
@@ -178,7 +178,7 @@ def _after(row: Row) -> tuple[Any, ...]:
         _json(row["unable"]),
         _json(row["notes"]),
         row["comment"],
-        # To the minute, as everywhere: a finer time could name the person.
+        # To the minute, as everywhere, because a more precise time could identify the person.
         at and at.replace(second=0, microsecond=0),
     )
 

@@ -1,4 +1,4 @@
-"""Score sheets: one table of all, comparison by criterion, costs and integrity."""
+"""Score sheets as a table, compared by criterion, with costs and integrity checks."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Sheets as one table: a row a sheet, what every statistic begins with.
+# Sheets as one table with a row per sheet, the basis of every statistic.
 
 FETCH = 5_000
-# The column has this name in `benchmark.leaderboard.methods.paper`, too.
+# The column has the same name in `benchmark.leaderboard.methods.paper`.
 OFF_SCALE = "off_scale_points"
-# Columns that come as keys and are given out as public ids: so few that looking each up once is
-# much faster than reading an id with every sheet.
+# Columns read as keys and returned as public ids; looking up the few distinct keys is much faster
+# than reading an id with every sheet.
 PUBLIC = {"question_id": Question, "system_id": System, "rater_id": Rater}
-# Column of the table → where the database has it.
+# Column of the table → database field.
 COLUMNS = {
     "sheet": "public_id",
     "answer": "answer_id",
@@ -68,17 +68,18 @@ COLUMNS = {
 
 
 def counted_sheets(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
-    """Return the sheets that count: submitted or unscored, of raters and runs in good standing.
+    """Return the sheets that count: submitted or unscored, by valid raters and runs.
 
-    Left out: examples of a qualification, sheets beyond a round's number, sheets of excluded
-    raters, runs whose canaries say that the judge obeys the texts it judges, runs under way
-    of which that is not known yet, and answers to what their system's model was trained on.
+    Left out are examples of a qualification, sheets beyond the number a round needs, sheets of
+    excluded raters, runs whose canaries show that the judge obeys the texts it judges, active runs
+    for which this is not yet known, and answers to questions that their system's model was trained
+    on.
     """
     return _counted(rubric).filter(~is_learned("answer__"))
 
 
 def count_learned_sheets(rubric: RubricVersion) -> int:
-    """Count the sheets that would count if the model had not been trained on the question."""
+    """Count the sheets that only the model's training on the question excludes."""
     return _counted(rubric).filter(is_learned("answer__")).count()
 
 
@@ -103,23 +104,23 @@ def _counted(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
 
 
 def sheet_table(sheets: QuerySet[ScoreSheet], rubric: Rubric) -> pd.DataFrame:
-    """Return one row per sheet with points, totals and answer details; at most five queries.
+    """Return one row per sheet with points, totals and answer details, in at most five queries.
 
     Parameters
     ----------
     sheets
-        Which rows; see `counted_sheets`.
+        Sheets to include; see `counted_sheets`.
     rubric
-        Names the columns of points and of group totals.
+        Rubric whose criteria and groups name the columns of points and group totals.
 
     Returns
     -------
     pandas.DataFrame
-        The columns of `COLUMNS` (keys of rows as whole numbers, public ids as text; ``round``
-        and ``run`` 0 where there is none), ``off_scale_points`` (JSON of what an unscored reply
-        with points outside the scale gave, else empty), one float column for each criterion (NaN:
-        no points), one for each group's key (NaN as soon as one of its criteria has no points),
-        and ``total`` (points, NaN for unscored and incomplete sheets). Sorted by key, so the same
+        The columns of `COLUMNS` (keys of rows as whole numbers, public ids as text; ``round`` and
+        ``run`` are 0 if missing), ``off_scale_points`` (JSON of the points in an unscored reply
+        with points outside the scale, else empty), one float column for each criterion (NaN: no
+        points), one for each group's key (NaN if any of its criteria has no points), and ``total``
+        (points, NaN for unscored and incomplete sheets). The rows are sorted by key, so the same
         sheets give the same table.
     """
     import pandas as pd
@@ -157,7 +158,7 @@ def sheet_table(sheets: QuerySet[ScoreSheet], rubric: Rubric) -> pd.DataFrame:
 
 
 def _with_conditions(table: pd.DataFrame) -> pd.DataFrame:
-    """Replace each condition by its public id and name; ``is_plain`` is 1 if nothing deviates."""
+    """Replace each condition by its public id and name; ``is_plain`` is 1 if it is plain."""
     keys = [int(key) for key in table["condition_id"].unique()]
     known = Condition.objects.in_bulk(keys)
     named = {
@@ -182,13 +183,13 @@ def _public_ids(model: type[Model], keys: pd.Series) -> pd.Series:
 
 
 MOST_BESIDE = 12
-# People stand under pseudonyms wherever their points are shown.
+# Raters shown under pseudonyms wherever their points appear.
 NAMED = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
 
 
 @dataclass(frozen=True)
 class SheetColumn:
-    """One sheet of the answer as a column of the table."""
+    """One sheet for the answer as a column of the table."""
 
     sheet: ScoreSheet
     name: str
@@ -196,7 +197,7 @@ class SheetColumn:
 
 
 def sheet_or_404(study: Study, sheet_id: uuid.UUID) -> ScoreSheet:
-    """Return one sheet with its answer, question and origin; drafts raise 404."""
+    """Return one sheet with its answer, question and source; drafts raise 404."""
     rows = study.score_sheets.exclude(state=ScoreSheet.State.OPEN).select_related(
         "rater",
         "rubric",
@@ -216,7 +217,7 @@ def rater_name(sheet: ScoreSheet) -> str:
 
 
 def beside_sheet(sheet: ScoreSheet) -> dict[str, Any]:
-    """Return the sheet and the others of its answer under the same rubric, as a table."""
+    """Return the sheet and the other sheets for its answer under the same rubric, as a table."""
     others = (
         sheet.answer.score_sheets.filter(rubric=sheet.rubric_id, study=sheet.study_id)
         .exclude(pk=sheet.pk)
@@ -259,7 +260,7 @@ def _group(rubric: Any, group: Any, columns: list[SheetColumn]) -> dict[str, Any
 
 
 def _cell(sheet: ScoreSheet, key: str) -> dict[str, Any]:
-    """Return the points, or the reason why they are missing; a reason is not 0."""
+    """Return the points, or the reason why they are missing; missing points are not 0."""
     reason = sheet.unable.get(key, "")
     words = dict(ScoreSheet.Unable.choices)
     return {
@@ -274,17 +275,18 @@ def _sum(points: list[float | None]) -> float | None:
     return sum(known) if len(known) == len(points) else None
 
 
-# What sheets and answers cost, from the ledger of calls: money and time, where known.
+# Costs of sheets and answers in money and time, where known from the stored calls.
 #
-# Columns added: ``cost_micro`` and ``seconds`` (the sheet's judgement, every attempt included),
-# ``answer_cost_micro`` and ``answer_seconds`` (the writing of its answer; several choices of one
-# call share it). NaN where no call of ours made it, or an earlier reply was used again.
+# Added columns: ``cost_micro`` and ``seconds`` (for judging, including every attempt),
+# ``answer_cost_micro`` and ``answer_seconds`` (for writing the answer; several choices from one
+# call share them). NaN if the sheet or answer did not come from a call here, or if an earlier
+# reply was reused.
 
 SHEET = ["run", "answer", "replicate"]
 
 
 def with_costs(table: pd.DataFrame, rubric: RubricVersion) -> pd.DataFrame:
-    """Add the four cost columns to the table, with at most five more queries."""
+    """Add the four cost columns to the table, in at most five more queries."""
     runs = [int(run) for run in table["run"].unique() if run]
     judged = _of_calls(_sheet_calls(rubric, runs), runs)
     sums = judged.groupby(SHEET, as_index=False)[["cost_micro", "seconds"]].sum(min_count=1)
@@ -293,7 +295,7 @@ def with_costs(table: pd.DataFrame, rubric: RubricVersion) -> pd.DataFrame:
 
 
 def _sheet_calls(rubric: RubricVersion, runs: list[int]) -> pd.DataFrame:
-    """Return the calls behind the sheets of runs: one per sheet, or several parts."""
+    """Return the calls behind the sheets of runs: one per sheet, or one for each part."""
     import pandas as pd
 
     columns = ["run_id", "answer_id", "replicate", "call_id"]
@@ -306,7 +308,7 @@ def _sheet_calls(rubric: RubricVersion, runs: list[int]) -> pd.DataFrame:
 
 
 def _of_answers(rubric: RubricVersion) -> pd.DataFrame:
-    """Return cost and time of each answer written by one of our calls."""
+    """Return the cost and time of each answer that was written in a call here."""
     rows = Answer.objects.filter(study=rubric.study_id, call__isnull=False)
     written = _frame(rows.values_list("pk", "call_id", "run_id"), ["answer", "call", "run"])
     calls = _of_calls(written, [int(run) for run in written["run"].unique()])
@@ -317,7 +319,7 @@ def _of_answers(rubric: RubricVersion) -> pd.DataFrame:
 
 
 def _of_calls(rows: pd.DataFrame, runs: list[int]) -> pd.DataFrame:
-    """Add cost and seconds of their calls to the rows."""
+    """Add the cost and seconds of the calls to the rows."""
     import pandas as pd
 
     spent: list[tuple] = []
@@ -346,7 +348,7 @@ def _frame(rows: QuerySet, columns: list[str]) -> pd.DataFrame:
     return pd.DataFrame.from_records(list(rows), columns=columns).astype("int64")
 
 
-# What people gave answers, to propose their known points in examples.
+# People's points for answers, proposed as the known points of examples.
 
 PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT, Rater.Kind.REFERENCE)
 
@@ -358,7 +360,7 @@ def people_sheets(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
 
 
 def proposed_key(answer: Answer, rubric: RubricVersion) -> dict[str, int]:
-    """Return the median of people's points, rounded down; empty if nobody scored the answer."""
+    """Return the median of people's points, rounded down; empty if no person scored the answer."""
     sheets = list(people_sheets(rubric).filter(total__isnull=False, answer=answer))
     if not sheets:
         return {}
@@ -373,7 +375,7 @@ INTEGRITY_FETCH = 1_000
 
 
 def find_violations() -> Iterator[str]:
-    """Yield every violated invariant; nothing if all hold."""
+    """Yield every violated invariant."""
     yield from _changed_rubrics()
     yield from _wrong_totals()
 
@@ -385,7 +387,7 @@ def _changed_rubrics() -> Iterator[str]:
 
 
 def _wrong_totals() -> Iterator[str]:
-    """Yield totals that differ from the sum of all criteria, or exist despite missing points."""
+    """Yield totals that differ from the sum of all criteria or exist despite missing points."""
     rubrics = {version.pk: version.rubric for version in RubricVersion.objects.all()}
     rows = ScoreSheet.objects.values_list("pk", "rubric", "state", "points", "total", "maximum")
     for pk, key, state, points, total, maximum in rows.iterator(INTEGRITY_FETCH):
