@@ -1,4 +1,4 @@
-"""Live board of a rubric: requested, computed in the background, stored."""
+"""Requests for the live board of a rubric, and its computation in the background."""
 
 import hashlib
 from collections.abc import Iterable
@@ -37,14 +37,14 @@ from cqa_site.runs.models import Job
 
 JOB = "board"
 SLICE_JOB = "board_slice"
-# Large boards rest between two computations: a second for every thousand sheets, from here on.
+# From this number of sheets, boards are recomputed after a pause of one second per 1,000 sheets.
 RESTLESS_SHEETS = 2_000
 REST_PER_SHEET = timedelta(milliseconds=1)
 REST_AFTER_FAILURE = timedelta(minutes=5)
 
 
 class BoardResults(ResultKind):
-    """Results of a board: leaderboard and agreement of a rubric's sheets."""
+    """Results of a board: the leaderboard and agreement of a rubric's sheets."""
 
     name = "board"
     Model = BoardSnapshot
@@ -61,17 +61,17 @@ class BoardResults(ResultKind):
         return board_marker(subject)
 
     def compute(self, subject: RubricVersion) -> SnapshotContent:
-        # Taken before the sheets are read: one that comes in between makes the board stale,
-        # never wrong.
+        # The marker is read before the sheets, so that a sheet submitted in between makes the
+        # board stale, but never wrong.
         seen = board_marker(subject)
         table, draws = board_table(subject)
         recipe = recipe_of(subject, table, draws) | {"sheets": len(table)}
         if learned := count_learned_sheets(subject):
-            # Of answers to what their own system was trained on: no test, so no part of any
-            # figure.
+            # Answers about comparisons that their own system was trained on are not a test, so
+            # their sheets are left out of all figures.
             recipe["learned_sheets"] = learned
         rows, sha256 = pack_rows(table)
-        # From the packed rows, so that anybody who has them computes the same.
+        # Figures come from the packed rows, so that anyone with these rows gets the same figures.
         figures = all_figures(read_rows(rows), subject.rubric, recipe)
         return SnapshotContent(rows, sha256, seen, recipe, figures)
 
@@ -104,13 +104,13 @@ BOARDS = BoardResults()
 def request_board(*, study: Study, rubric: RubricVersion, actor: User | None = None) -> Job | None:
     """Request a rubric's board after sheets have changed; see `compute_board`.
 
-    None while a large board rests after the last time; its page asks again by itself.
+    Return None if a large board was computed too recently; its page repeats the request.
     """
     return None if is_resting(rubric) else compute_board(study=study, rubric=rubric, actor=actor)
 
 
 def compute_board(*, study: Study, rubric: RubricVersion, actor: User | None = None) -> Job:
-    """Request a board in the background now; one job per rubric is active at a time."""
+    """Request a board in the background without a pause; a rubric has one active job at a time."""
     return enqueue(
         study=study, kind=JOB, key=str(rubric.public_id), actor=actor, rubric=str(rubric.public_id)
     )
@@ -126,7 +126,7 @@ def is_resting(rubric: RubricVersion) -> bool:
 
 
 def latest_job(rubric: RubricVersion, kind: str = JOB, key: str = "") -> Job | None:
-    """Return the newest job for this rubric's board or a slice of it, active or finished."""
+    """Return the newest active or finished job for this rubric's board or a slice of it."""
     name = f"{kind}:{key or rubric.public_id}"
     return (
         Job.objects.filter(study_id=rubric.study_id, key=name).order_by("-created_at", "-pk")
@@ -134,7 +134,7 @@ def latest_job(rubric: RubricVersion, kind: str = JOB, key: str = "") -> Job | N
 
 
 def make_board(work: JobContext) -> None:
-    """Handle a job: compute the figures of a rubric and store them as its live snapshot."""
+    """Compute the figures of a rubric and store them as its live snapshot; a job handler."""
     rubric = RubricVersion.objects.get(study=work.study, public_id=work.payload["rubric"])
     live = BOARDS.live(rubric).values_list("marker", flat=True)
     if list(live) == [board_marker(rubric)]:
@@ -168,7 +168,7 @@ def find_slice(
 
 
 def is_due(job: Job | None) -> bool:
-    """Whether to request again: no job is active, and the last failure is long enough ago."""
+    """Whether no job is active and the last failure was long enough ago to request again."""
     if job is None:
         return True
     is_failed = job.state == Job.State.FAILED
@@ -178,13 +178,13 @@ def is_due(job: Job | None) -> bool:
 
 
 def slice_name(snapshot: BoardSnapshot, filters: Filters) -> str:
-    """Return the name of a slice's job; the filters are hashed because they can be too long."""
+    """Return the name of a slice's job. The filters are hashed because they can be too long."""
     digest = hashlib.sha256(filters.key.encode()).hexdigest()
     return f"{snapshot.public_id}:{digest[:16]}"
 
 
 def make_slice(work: JobContext) -> None:
-    """Handle a job: compute one slice from the snapshot's own rows."""
+    """Compute one slice from the snapshot's own rows; a job handler."""
     rows = BoardSnapshot.objects.select_related("rubric")
     snapshot = rows.get(study=work.study, public_id=work.payload["snapshot"])
     filters = Filters.from_key(work.payload["slice"])
@@ -200,7 +200,7 @@ def make_slice(work: JobContext) -> None:
 
 
 def boards_of(study: Study) -> list[RubricVersion]:
-    """Return the rubrics that can have a board, newest first: those with sheets."""
+    """Return the rubrics with sheets, which can have a board, newest first."""
     sheets = ScoreSheet.objects.filter(study=study, rubric=OuterRef("pk"))
     versions = study.rubric_versions.filter(Exists(sheets))
     return list(versions.order_by("-created_at", "-pk"))

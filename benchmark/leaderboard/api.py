@@ -1,4 +1,4 @@
-"""Boards: snapshots of a rubric's leaderboard and agreement, and the sheets behind them."""
+"""REST API of boards: snapshots of a rubric's leaderboard and agreement, with their sheets."""
 
 import uuid
 from typing import Any
@@ -29,7 +29,7 @@ from cqa_site.runs.api.bodies import JobSerializer
 
 
 class BoardSerializer(NumberedSnapshotSerializer):
-    """A numbered board; see its own address for the figures."""
+    """A numbered board; its own URL returns the figures."""
 
     kind = BOARDS
     rubric = public_id("rubric")
@@ -40,7 +40,7 @@ class BoardSerializer(NumberedSnapshotSerializer):
 
 
 class BoardDetailSerializer(BoardSerializer):
-    """A numbered board with every figure, its changes, and its manifest."""
+    """A numbered board with all figures, changes and the manifest."""
 
     warnings = serializers.SerializerMethodField()
 
@@ -49,25 +49,25 @@ class BoardDetailSerializer(BoardSerializer):
         fields = [*BoardSerializer.Meta.fields, "figures", "changes", "manifest", "warnings"]
 
     def get_warnings(self, row: BoardSnapshot) -> list[str]:
-        """Return warnings about thin data, in sentences to read before publishing."""
+        """Return warnings about thin data, to read before publishing."""
         return board_warnings(ScoreBoard.from_dict(row.figures["board"]))
 
 
 class RefreshInput(Input):
-    """The rubric; by default the newest with sheets."""
+    """The rubric, by default the newest rubric with sheets."""
 
     rubric = serializers.UUIDField(required=False, allow_null=True, default=None)
 
 
 class PartInput(Input):
-    """Part of a board's sheets, and the column to rank by; empty values filter nothing."""
+    """Filters for a board's sheets, and the column to rank by; empty values do not filter."""
 
     column = serializers.CharField(default=TOTAL, help_text="`total`, a group or a criterion.")
     aspect = serializers.ChoiceField(["", *ASPECTS], default="")
     scenario = serializers.ChoiceField(["", "0", "1", "2", "3", "4"], default="")
     dataset = serializers.CharField(default="", allow_blank=True)
     condition = serializers.CharField(
-        default="", allow_blank=True, help_text="An id of the recipe's conditions."
+        default="", allow_blank=True, help_text="Id of a condition in the recipe."
     )
 
 
@@ -92,7 +92,7 @@ class BoardViews(FreezingViews):
 
     @extend_schema(request=RefreshInput, responses={202: JobSerializer})
     def refresh(self, request: Request, **kwargs: Any) -> Response:
-        """Request new figures of a live board, computed in the background."""
+        """Request new figures for a live board, computed in the background."""
         wanted = self.read(RefreshInput)["rubric"]
         known = boards_of(self.study)
         rubric = next((version for version in known if wanted in (None, version.public_id)), None)
@@ -104,7 +104,7 @@ class BoardViews(FreezingViews):
 
     @extend_schema(request=PartInput, responses={200: PartSerializer, 202: JobSerializer})
     def part(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Return the figures of part of a board's sheets, or the job that computes them."""
+        """Return the figures for part of a board's sheets, or the job that computes them."""
         row = self.find_row(public_id)
         wanted = self.read(PartInput)
         chosen = Filters.from_query(wanted, row.recipe)
@@ -125,11 +125,11 @@ class BoardViews(FreezingViews):
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def sheets(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
-        """Return the sheets behind a board as CSV: exactly the bytes of its sha256."""
+        """Return the sheets behind a board as CSV, with exactly the bytes of its sha256."""
         return self.rows_file(public_id, "board")
 
 
 class BoardListViews(ListOfSnapshots, BoardViews):
-    """The list, without the figures."""
+    """The list of boards, without figures."""
 
     serializer_class = BoardSerializer

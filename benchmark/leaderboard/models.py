@@ -1,4 +1,4 @@
-"""Snapshots: all counted sheets of a rubric with every figure computed from them."""
+"""Snapshots: all counted sheets of a rubric with all figures computed from them."""
 
 from typing import Any
 
@@ -10,16 +10,17 @@ from ..rubrics.models import RubricVersion
 
 
 class BoardSnapshot(Snapshot):
-    """Figures of a rubric (leaderboard, agreement) with the exact sheets behind them.
+    """Figures of a rubric (leaderboard, agreement), with the exact sheets used to compute them.
 
-    Numbers count within the study, over all rubrics; reports/rows.py describes the rows.
+    Snapshots are numbered within the study, over all rubrics; reports/snapshot.py describes the
+    rows.
     """
 
     study = models.ForeignKey(
         "people.Study", models.CASCADE, related_name="board_snapshots", db_index=False
     )
     rubric = models.ForeignKey(RubricVersion, models.PROTECT, related_name="snapshots")
-    # Parts of the figures, of rows that were read with them; ``stored`` is what ``board`` holds.
+    # Parts of the figures, set by some queries; ``board`` is ``stored`` as an object.
     stored: dict[str, Any]
     board: ScoreBoard
     agreement: dict[str, Any] | None

@@ -383,7 +383,7 @@ def is_closest(rows: Sequence[JudgeRow]) -> bool:
 TESTED = 3
 # Every outcome that did not pass was a "no", and consistency had no interval.
 UNTESTED = {("alternative", "no"), ("consistency", "yes"), ("consistency", "no")}
-REASON = "this snapshot is older than this test; make a new one"
+REASON = "this snapshot is older than this test; create a new snapshot"
 
 
 def without_untested(figures: Agreement) -> Agreement:

@@ -232,10 +232,10 @@ def _without_disagreement(sums: _Sums, replicates: float) -> AgreementFigure:
 # Therefore another rater's points for the same answer are subtracted first, and then own answers
 # are compared with all others. A judge that is lenient throughout gets 0.
 
-NO_FAMILY = "the judge's name belongs to no known family"
+NO_FAMILY = "the judge's name does not indicate a known family"
 # Fewest questions for its interval; one of its two means may be over few answers.
 LEAST_SURPLUS = 10
-NO_OTHERS = "no other judge, of another family, scored these answers"
+NO_OTHERS = "no judge from another family scored these answers"
 
 
 def self_preference(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> Preference:

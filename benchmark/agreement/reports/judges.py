@@ -45,8 +45,8 @@ RULE_TEXTS = {
         "scored. Yes: above −0.1. No: below −0.1. Needs 30 answers to 25 questions."
     ),
     "bias": lazy(
-        "Mean difference, judge minus people. Yes: within 5 % of the maximum. No: beyond it on "
-        "one side. Needs 30 answers to 10 questions."
+        "Mean difference, judge minus people. Yes: within 5 % of the maximum. No: outside that "
+        "range on one side. Needs 30 answers to 10 questions."
     ),
     "unscored": lazy(
         "Replies without usable points. Yes: at most 5 %. No: more than 5 %. Exact test over "
@@ -336,9 +336,9 @@ JUDGE_TABLES: dict[str, FigureTable] = {
             "over questions, all pairs of judges, Holm. Pearson and bias (mean difference, judge "
             "minus people) compare with the mean of people. rho: how often the judge comes at "
             "least as close to the other people as the left-out person does. Reliability: share "
-            "of the variance of totals that lies between answers, from replicates. Price and "
-            "time cover every attempt, for 1,000 scored answers, where calls from this site "
-            "recorded them. The chart shows at most the 12 best judges."
+            "of the variance of totals that lies between answers, from replicates. Price and time "
+            "cover every attempt, for 1,000 scored answers, if calls on this site recorded them. "
+            "The chart shows at most the 12 best judges."
         ),
         (
             Column(lazy("Rank"), "rank"),
@@ -413,7 +413,7 @@ JUDGE_TABLES: dict[str, FigureTable] = {
             Column(lazy("Judge"), "0"),
             Column(lazy("Family"), lambda row: _family(row[1])),
             *_own_family(lazy("Compared with people, in points"), "1.against_people"),
-            *_own_family(lazy("Against other judges, points"), "1.against_judges"),
+            *_own_family(lazy("Compared with other judges, in points"), "1.against_judges"),
             Column(
                 lazy("Remark"),
                 lambda row: row[1].against_people.reason or row[1].against_judges.reason or "",

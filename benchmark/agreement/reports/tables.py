@@ -152,12 +152,12 @@ PAIR_TABLES: dict[str, FigureTable] = {
     "pairs": FigureTable(
         lazy("Pairs of raters"),
         lazy(
-            "Unit: an answer that both scored. Replicates of a judge are averaged; of a person's "
-            "repeats, the first sheet counts. Intervals leave out one question at a time "
+            "Each unit is an answer that both scored. Replicates of a judge are averaged; of a "
+            "person's repeats, the first sheet counts. Intervals leave out one question at a time "
             "(jackknife, t corrected for skewness): bias needs at least 10 questions, all other "
             "figures 20, or 50 if nearly all points are the same. Bias: mean difference, first "
             "minus second. Leniency: bias as a share of the maximum; above 0, the first gives "
-            "more."
+            "more points."
         ),
         lambda figures, choice: [
             *NAMES,
@@ -202,9 +202,9 @@ PAIR_TABLES: dict[str, FigureTable] = {
         lazy("All criteria together, with shuffled sheets"),
         lazy(
             "Interval alpha with every criterion of every sheet as an item, as papers report it. "
-            "Criteria with more points than others raise the agreement of any two sheets; for "
-            "comparison, the mean of the same figure after the second rater's sheets were "
-            "shuffled among the answers."
+            "Criteria with more points than others raise the agreement of any two sheets, so the "
+            "table also has the mean of this figure after shuffling the second rater's sheets "
+            "among the answers."
         ),
         (
             *NAMES,
@@ -317,7 +317,7 @@ DETAIL_TABLES: dict[str, FigureTable] = {
         lazy("Automatically counted criterion"),
         lazy(
             "Sentences counted automatically and converted to points, compared with every rater "
-            "who scored the criterion. Leniency above 0: the count gives more."
+            "who scored the criterion. Leniency above 0: the count gives more points."
         ),
         (
             Column(lazy("Rater"), "0"),

@@ -45,11 +45,11 @@ from benchmark.leaderboard.methods.ranks import (
 from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.calibrated_mean import calibrated_mean
 
-# One condition for each system and scenario of a board.
+# Choice of one condition for each system and scenario of a board
 #
-# Answers under different conditions (prompt version, filters of arguments, wording, decoding) are
-# answers to different tasks, so a mean over them describes none. A cell shows one condition; which
-# one, and which others there are, stands beside it.
+# Answers under different conditions (prompt version, argument filters, wording, decoding) are
+# answers to different tasks, so a mean over them is not meaningful. A cell shows one condition,
+# with its name and the names of the others.
 
 CONDITION, NAME, PLAIN = "condition_id", "condition", "is_plain"
 _CELL = ["system_id", "scenario"]
@@ -60,20 +60,20 @@ def choose_conditions(
 ) -> tuple[pd.DataFrame, tuple[CellCondition, ...]]:
     """Keep the sheets of one condition for each system and scenario.
 
-    The condition without deviations of filters and wording comes first, among equals the one
-    with the most scored questions, then the first by name and id. It is the same for all judges:
-    otherwise their figures would be about different answers.
+    A plain condition has priority, then the condition with the most scored questions, then the
+    first by name and id. All judges get the same condition, because otherwise their figures
+    would cover different answers.
 
     Parameters
     ----------
     table
-        As `make_board` takes it. Without the columns of conditions nothing is left out.
+        A table for `make_board`. Without the columns of conditions, nothing is left out.
     systems
-        Ids in the order in which places name them.
+        Ids of systems in the order of their positions.
 
     Returns
     -------
-    The kept rows, and every condition there was, by system, scenario and rank of the choice.
+    The kept rows, and all conditions by system, scenario and priority.
     """
     if CONDITION not in table or table.empty:
         return table, ()
@@ -108,11 +108,12 @@ def choose_conditions(
     return table[[row in chosen for row in rows]], listed
 
 
-# What people would give a system, from all scores of a judge and a random part by people.
+# Calibrated means: an estimate of people's scores for a system, from all scores of a judge and a
+# random part by people
 #
-# Offered only where the answers that people scored were drawn at random with stored
-# probabilities and all of them have been scored: otherwise the judge's error on them says
-# nothing certain about the others. Source: see `cqa_site.stats.calibrated_mean`.
+# The answers for people must have been drawn at random with stored probabilities, and all of them
+# must have scores. Otherwise the judge's error on them says nothing certain about the other
+# answers. Source: see `cqa_site.stats.calibrated_mean`.
 
 NO_PEOPLE = "no person has scored an answer"
 NO_DRAW = "not all answers that people scored were drawn at random with a known probability"
@@ -120,15 +121,15 @@ SEVERAL_ROUNDS = "people's scores come from several rounds, whose samples cannot
 UNFINISHED = "people have not scored all sampled answers yet"
 OTHER_ANSWERS = "the sampled answers do not represent those that this judge scored"
 UNEQUAL = "answers of one system and scenario were sampled with different probabilities"
-PART = "answers were sampled for the whole leaderboard, and this is a part of it"
-EVERYTHING = "people scored every answer: use their own mean"
-NO_CELL = "too few answers of a scenario have scores by both"
-# How far the number of answers a draw stands for may lie from the number that the judge scored.
+PART = "answers were sampled for the whole leaderboard, and this is only part of it"
+EVERYTHING = "people scored every answer, so use their own mean"
+NO_CELL = "too few answers in a scenario have scores from both people and the judge"
+# Largest relative difference between the answers that a draw represents and those with scores.
 TOLERANCE = 0.1
 
 
 def why_not_calibrated(scored: ScoreArrays, options: BoardOptions) -> str | None:
-    """Return why no judge can be calibrated on this board's people; None if it can be tried."""
+    """Return why no judge can be calibrated to this board's people; None if it can be tried."""
     if PEOPLE not in scored.judges:
         return NO_PEOPLE
     rows = scored.of_judge(PEOPLE)
@@ -156,8 +157,8 @@ def calibrate(
 ) -> tuple[CalibratedStanding, ...]:
     """Return the calibrated mean of every system that this judge scored.
 
-    ``scenarios``: place of a system → those that its mean on the board is over, all where it has
-    none. Several answers to one question count as one cluster.
+    ``scenarios`` maps the position of a system to the scenarios of its mean on the board; without
+    an entry, all scenarios are used. Several answers to one question count as one cluster.
     """
     why = why_not_calibrated(scored, options) or _other_answers(scored, judge, options)
     rows = np.flatnonzero(scored.of_judge(judge))
@@ -178,7 +179,7 @@ def calibrate(
 
 
 def _other_answers(scored: ScoreArrays, judge: str, options: BoardOptions) -> str | None:
-    """Return the reason if the draw was made from too many or too few answers; else None."""
+    """Return a reason if the draw represents too many or too few answers; else None."""
     people = scored.of_judge(PEOPLE)
     stands_for = options.draws[int(scored.round[people][0])]["stands_for"]
     places = {(s, n) for s, n in zip(scored.system[people], scored.scenario[people], strict=True)}
@@ -189,7 +190,7 @@ def _other_answers(scored: ScoreArrays, judge: str, options: BoardOptions) -> st
 
 
 def _people_by_answer(scored: ScoreArrays) -> tuple[FloatArray, FloatArray]:
-    """Return score and probability by answer number; NaN for answers outside the people's task."""
+    """Return people's score and probability by answer number; NaN for answers not drawn."""
     n = int(scored.answer.max(initial=-1)) + 1
     rows = scored.of_judge(PEOPLE)
     score, chance = np.full(n, np.nan), np.full(n, np.nan)
@@ -236,17 +237,18 @@ def _of_system(
     )
 
 
-# The leaderboard of a rubric: every figure from one table of score sheets.
+# The leaderboard of a rubric, with all figures from one table of score sheets
 #
-# Since version 3 intervals are Student's t corrected for skewness, and ranges of ranks and groups
-# follow from the corrected tests; in version 2 they were percentiles of resamples.
-# A system's mean is over the questions and scenarios on which it is ranked, cells of too few
-# questions are in no mean, and the figures of the CompQA paper stand apart (`paper`).
+# Since version 3, intervals are Student's t corrected for skewness, and rank ranges and groups
+# follow from the corrected tests; in version 2, they were percentiles of resamples.
+# A system's mean is over the questions and scenarios on which it is ranked. Cells with too few
+# questions are left out of all means, and figures as in the CompQA paper are separate (`paper`).
 #
-# Higher is better everywhere; points are those of the chosen column. The result is plain (text,
-# numbers, None, lists, dicts), so that it can be kept and computed again from the same table.
+# Higher is always better; points are those of the chosen column. The result consists of plain
+# values (text, numbers, None, lists, dicts), so that it can be stored and compared with a new
+# computation from the same table.
 
-# Further digits of compared scores mean nothing.
+# More digits of compared scores are not meaningful.
 SCORE_DECIMALS = 4
 
 
@@ -256,20 +258,19 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> ScoreBoard:
     Parameters
     ----------
     table
-        Rows are sheets, with the columns of `read_scores` and: ``object1``, ``object2``,
-        ``aspect`` of the question, ``system_kind``, ``model``, ``rater_name``, and those of
-        `choose_conditions` and `paper_recipe` where there are any. Unscored sheets are rows
-        without points.
+        One row per sheet, with the columns of `read_scores`, ``object1``, ``object2`` and
+        ``aspect`` of the question, ``system_kind``, ``model``, ``rater_name``, and optionally
+        those of `choose_conditions` and `paper_recipe`. Unscored sheets have no points.
     options
-        Column and least coverage.
+        See `BoardOptions`.
 
     Returns
     -------
-    Board
-        Without sheets it names nothing and has no figure.
+    ScoreBoard
+        Empty without sheets.
     """
     subset, conditions = choose_conditions(table, system_order(table))
-    # A draw was made from the answers of all conditions.
+    # Answers were drawn from all conditions.
     options = replace(options, is_part=options.is_part or len(subset) < len(table))
     table = subset
     scored = read_scores(table, options)
@@ -311,7 +312,7 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> ScoreBoard:
 
 
 def _scenarios(rows: tuple[StandingRow, ...], judge: str) -> dict[int, tuple[int, ...]]:
-    """Map each system's place to the scenarios of its mean."""
+    """Map each system's position to the scenarios of its mean."""
     return {row.system: row.scenarios for row in rows if row.judge == judge}
 
 

@@ -1,6 +1,6 @@
-"""Changes between two boards: judges and systems added or gone, means and ranks.
+"""Changes between two boards: added and removed judges and systems, means and ranks.
 
-A description, not a test: most sheets are in both.
+They are a description and not a test, because most sheets are in both boards.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmark.leaderboard.methods.figures import BoardJudge, BoardSystem, ScoreBoard
 
-# Means that are printed alike have not moved.
+# Smaller changes are not visible in printed means.
 LEAST_MOVE = 0.005
 MOST_MOVES = 200
 
@@ -21,9 +21,10 @@ def board_changes(before: ScoreBoard, after: ScoreBoard) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``judges`` and ``systems``: names ``added`` and ``gone``; ``unscored``: judges whose number
-        of unscored sheets changed; ``moved``: rows whose mean moved by `LEAST_MOVE` or whose rank
-        changed, largest move first, at most `MOST_MOVES`; ``more``: how many moves are left out.
+        ``judges`` and ``systems`` have the names ``added`` and ``gone``; ``unscored`` has judges
+        whose number of unscored sheets changed; ``moved`` has at most `MOST_MOVES` rows whose
+        mean changed by at least `LEAST_MOVE` or whose rank changed, largest change first;
+        ``more`` is the number of changes left out.
     """
     old, new = _rows(before), _rows(after)
     moved = [_move(new[key], old[key]) for key in new if key in old]

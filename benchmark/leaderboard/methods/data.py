@@ -1,4 +1,4 @@
-"""Score sheets as arrays: names, counts, means of questions and their intervals."""
+"""Score sheets as arrays, with names, counts, question means and intervals."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.intervals import mean_bounds
 from cqa_site.stats.verdicts import RULES
 
-# Score sheets as the arrays that a leaderboard is made from: a row an answer and judge.
+# Score sheets as arrays with one row for each answer and judge, the input of a leaderboard
 #
-# A judge is a column of the board: each model is its own, all people (persons, experts and
-# released human scores) are one. Replicates of a model and sheets of several people for one
-# answer are averaged before anything else. Of a person's sheets of one answer the first with
-# points counts, as in `agreement.methods.grid`: blind repeats say how steady somebody is, and
-# nobody counts more for having scored twice.
+# A judge is a column of the board: each model is one judge, and all people (persons, experts and
+# released human scores) together are one. Replicates of a model and sheets by several people for
+# one answer are averaged first. If a person scored an answer several times, the first sheet with
+# points counts, as in `agreement.methods.grid`, so that blind repeats, which measure consistency,
+# do not give a person more weight.
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,21 +37,21 @@ class ScoreArrays:
     Attributes
     ----------
     judges, systems, scenarios, questions
-        Meaning of the codes below; judges with people first, systems by name.
+        Values of the codes below, with people as the first judge and systems by name.
     judge, system, scenario, question, answer : int, shape (n,)
-        Codes (``answer`` numbers the answers of the whole table).
+        Codes; those in ``answer`` number the answers of the whole table.
     value : float, shape (n,)
-        Mean points over the sheets that have the column; NaN where none does.
+        Mean points over the sheets with this column; NaN without such sheets.
     sheets, scored : int, shape (n,)
-        Sheets asked for, and sheets with a value.
+        Numbers of requested sheets and of sheets with a value.
     characters : float, shape (n,)
         Length of the answer.
     parts : float, shape (n, n_parts)
         Means of the other columns, in the order of the options.
     probability : float, shape (n,)
-        With which probability the answer was drawn for people; NaN where nobody knows.
+        Probability with which the answer was drawn for people; NaN if unknown.
     round : int, shape (n,)
-        The scoring round of its sheets; 0 for none, -1 for several.
+        Scoring round of its sheets; 0 without a round, -1 for several.
     """
 
     judges: tuple[str, ...]
@@ -77,7 +77,7 @@ class ScoreArrays:
 
 
 def judge_keys(table: pd.DataFrame) -> pd.Series:
-    """Return the judge of each sheet: "people", or the rater's own id."""
+    """Return the judge of each sheet: "people" or the rater's own id."""
     return table["rater_id"].where(~table["rater_kind"].isin(PEOPLE_KINDS), PEOPLE)
 
 
@@ -87,11 +87,11 @@ def read_scores(table: pd.DataFrame, options: BoardOptions) -> ScoreArrays:
     Parameters
     ----------
     table
-        Rows are sheets: ``answer_id``, ``question_id``, ``system_id``, ``system``,
-        ``scenario``, ``characters``, ``rater_id``, ``rater_kind``, ``round``, the columns of
-        the options, and optionally ``probability``. A missing point is NaN: unscored, no 0.
+        One row per sheet, with ``answer_id``, ``question_id``, ``system_id``, ``system``,
+        ``scenario``, ``characters``, ``rater_id``, ``rater_kind``, ``round``, the columns in the
+        options, and optionally ``probability``. Missing points are NaN and do not count as 0.
     options
-        The column to read, and additional columns.
+        Options with the column to read and additional columns.
     """
     table = _without_repeats(table, [options.column, *options.parts])
     judge, judges = _coded(judge_keys(table), first=PEOPLE)
@@ -129,7 +129,7 @@ def read_scores(table: pd.DataFrame, options: BoardOptions) -> ScoreArrays:
 
 
 def _without_repeats(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
-    """Drop people's repeated sheets of an answer that they have already scored."""
+    """Drop people's repeated sheets for answers that they have already scored."""
     people = table[table["rater_kind"].isin(PEOPLE_KINDS)]
     scored = people[people[columns].notna().any(axis=1)]
     if "replicate" in scored:
@@ -155,7 +155,7 @@ def system_order(table: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _system_codes(table: pd.DataFrame, first: IntArray) -> tuple[IntArray, tuple[str, ...]]:
-    """Return the codes of systems in the order of their names."""
+    """Return the codes and ids of systems in the order of their names."""
     order = {system: place for place, system in enumerate(system_order(table))}
     codes = table["system_id"].map(order).to_numpy(dtype=np.int64)
     return codes[first], tuple(order)
@@ -184,7 +184,7 @@ def _probabilities(table: pd.DataFrame, groups: IntArray, n: int) -> FloatArray:
         return np.full(n, np.nan)
     numbers = table["probability"].to_numpy(dtype=float)
     mean, count = _means(table["probability"], groups, n)
-    # One sheet of unknown origin makes the answer's probability unknown.
+    # If one sheet has no probability, the answer's probability is unknown.
     mean[count < np.bincount(groups, minlength=n)] = np.nan
     return mean if len(numbers) else np.full(n, np.nan)
 
@@ -202,9 +202,9 @@ def answers_frame(scored: ScoreArrays, rows: Sequence[int] | IntArray | slice) -
     )
 
 
-# What a leaderboard names, and how much of it there is: judges, systems, questions.
+# Names and counts of a leaderboard's judges, systems and questions
 #
-# Tables are those of `make_board`; everything comes in the order of the codes of `Scored`.
+# Tables are those of `make_board`; results are in the order of the codes in `ScoreArrays`.
 
 
 def counts_of(table: pd.DataFrame, scored: ScoreArrays) -> BoardCounts:
@@ -218,7 +218,7 @@ def counts_of(table: pd.DataFrame, scored: ScoreArrays) -> BoardCounts:
 
 
 def judges_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardJudge, ...]:
-    """Return each judge with its counts; people have no name here."""
+    """Return each judge with its counts; the name of people is empty."""
     judges = []
     groups = dict(iter(table.groupby(judge_keys(table), sort=False)))
     for judge in scored.judges:
@@ -241,7 +241,7 @@ def judges_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardJudge, ...
 
 
 def _reasons(sheets: pd.DataFrame) -> dict[str, int]:
-    """Count the reasons why sheets are unscored, most frequent first."""
+    """Count the reasons for unscored sheets, most frequent first."""
     if "reason" not in sheets:
         return {}
     counts = sheets.loc[sheets["reason"].fillna("") != "", "reason"].value_counts()
@@ -278,7 +278,7 @@ def questions_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardQuestio
 def question_means(
     values: FloatArray, question: IntArray, column: IntArray, shape: tuple[int, int]
 ) -> FloatArray:
-    """Return the mean of the known values per question and column; NaN if there are none."""
+    """Return the mean of the known values by question and column; NaN without known values."""
     known = ~np.isnan(values)
     places = question[known] * shape[1] + column[known]
     size = shape[0] * shape[1]
@@ -289,17 +289,17 @@ def question_means(
     return means.reshape(shape)
 
 
-# Intervals of a board's means and ratios; questions are the clusters.
+# Intervals of a board's means and ratios, with questions as clusters
 #
-# A question counts by what it adds to a figure, whatever the figure is the mean of: several
-# scenarios, or answers that are spread unevenly over questions.
+# An interval uses each question's contribution to the figure, even if the figure is a mean over
+# several scenarios, or over answers that are spread unevenly over questions.
 
 TOO_FEW_QUESTIONS = "fewer than {} questions have a score, too few for an interval"
 NO_SPREAD = "the scores do not vary, so there is no spread"
 
 
 class BoundsOrReason(NamedTuple):
-    """Bounds, or the reason why they are missing."""
+    """Bounds, or the reason for missing bounds."""
 
     low: float | None = None
     high: float | None = None
@@ -314,13 +314,13 @@ def mean_intervals(
     Parameters
     ----------
     values : shape (n_questions, n_columns)
-        NaN where a question has no value.
+        Values by question; NaN if missing.
     groups
-        Places of columns.
+        Positions of columns.
     options
-        Confidence.
+        Options with the confidence level.
     highest
-        Most points: intervals end there, and at 0.
+        Maximum points; intervals are cut off there and at 0.
     """
     return [_of_columns(values[:, list(group)], options, highest) for group in groups]
 
@@ -329,7 +329,7 @@ def ratio_interval(tops: FloatArray, bottoms: FloatArray, options: BoardOptions)
     """Return the interval of a ratio of sums, with one term of each sum per question."""
     known = bottoms > 0
     value = tops.sum() / bottoms.sum()
-    # Divided by what the others weigh: a question that weighs much pulls the ratio to itself.
+    # Each is divided by the weight of the others, because heavy questions pull the ratio.
     others = np.maximum(bottoms.sum() - bottoms[known], 1e-12)
     added = (tops - value * bottoms)[known] / others
     return _interval(float(value), added - added.mean(), int(known.sum()), options)
@@ -351,7 +351,7 @@ def _of_columns(values: FloatArray, options: BoardOptions, highest: float) -> Bo
 def _interval(
     value: float, added: FloatArray, fewest: int, options: BoardOptions
 ) -> BoundsOrReason:
-    """Return the interval of a figure from each question's contribution; these sum to 0."""
+    """Return the interval of a figure from the questions' contributions, which add up to 0."""
     if not RULES["mean"].allows(fewest):
         return BoundsOrReason(reason=TOO_FEW_QUESTIONS.format(RULES["mean"].least))
     single = (value + len(added) * added)[:, None]

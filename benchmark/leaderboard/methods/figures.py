@@ -1,4 +1,4 @@
-"""Contents of a leaderboard as stored in a snapshot; imports nothing, so pages can name them."""
+"""Contents of a stored leaderboard, without heavy imports so that pages can use them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from benchmark.leaderboard.methods.options import BoardOptions
 from cqa_site.stats.estimate import BoundedMean, Standing, from_json, to_json
 from cqa_site.stats.verdicts import RULES
 
-# Further digits differ between machines and mean nothing.
+# More digits differ between machines and are not meaningful.
 DECIMALS = 9
-# More questions than these nobody asks.
+# Larger numbers of questions are not realistic.
 MOST_NEEDED = 100_000
-# What only boards of version 2 have, and what they claimed of systems without a test.
+# Fields that only boards of version 2 have, and their claims about systems without a test.
 RESAMPLING = ("n_resamples", "seed")
 UNTESTED = ("p_best", "rank_low", "rank_high", "tie_group")
 
@@ -30,7 +30,7 @@ class Mean(NamedTuple):
 
     @property
     def value(self) -> float | None:
-        """The mean, as tables read it of every figure."""
+        """The mean, under the name that tables use for all figures."""
         return self.mean
 
 
@@ -62,7 +62,7 @@ class BoardCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class BoardJudge:
-    """A judge; people together have no name. ``reasons`` counts why sheets are unscored."""
+    """A judge; the name of people is empty. ``reasons`` counts the reasons for unscored sheets."""
 
     key: str
     name: str
@@ -109,8 +109,8 @@ class CommonScores:
 class CellCondition:
     """A condition under which a system has answers in one scenario.
 
-    ``n_questions`` have a whole sheet of anybody; ``is_shown`` says whether the figures are about
-    these answers.
+    ``n_questions`` have a complete sheet; ``is_shown`` is True if the figures cover these
+    answers.
     """
 
     system: int
@@ -129,24 +129,24 @@ class ScoreCell(BoundedMean):
     Attributes
     ----------
     judge, system, scenario
-        Key of the judge, place of the system among the systems, number of the scenario.
+        Key of the judge, position of the system, number of the scenario.
     mean, low, high
-        Mean over questions and its interval; None where there is none, see ``reason``.
+        Mean over questions and its interval; if None, see ``reason``.
     sd
-        Over answers, ddof 1, as the CompQA paper prints it; no basis for an interval.
+        Standard deviation over answers, ddof 1, as in the CompQA paper; not usable for intervals.
     n_answers, n_questions
-        With a score.
+        Numbers of answers and questions with a score.
     asked
-        Answers the judge was asked for, unscored ones included.
+        Number of requested answers, including unscored answers.
     unscored
-        Sheets without a value.
+        Number of sheets without a value.
     worst, best
-        The mean if every unscored answer had no points, or all.
+        The mean if all unscored answers had no points, or all points.
     is_low
-        Too few of the asked answers have a score.
+        Whether too few of the requested answers have a score.
     is_thin
-        Some questions have a score, but fewer than a mean needs: shown separately and not part of
-        any mean.
+        Whether some questions have a score, but fewer than a mean needs. Such cells are shown
+        separately and are not part of any mean.
     """
 
     judge: str
@@ -172,22 +172,22 @@ class StandingRow(BoundedMean):
     Attributes
     ----------
     mean, low, high
-        Of a ranked system over the common questions and the compared scenarios: differences of
-        these means are those of the pairs. Of another one over its own questions, of the compared
-        scenarios where it has some; such a mean is comparable with none.
+        For a ranked system, the mean over the common questions and the compared scenarios, so that
+        differences of means are those of the pairs. For other systems, the mean over their own
+        questions, in the compared scenarios if possible; it cannot be compared with other means.
     is_common
-        Which of the two.
+        Whether the mean is over the common questions.
     scenarios
         Scenarios of the mean; empty without a mean.
     n_used
-        Questions that the mean is over.
+        Number of questions in the mean.
     reason
-        Why mean or interval are missing.
+        Reason for a missing mean or interval.
     n_answers, n_questions, asked, unscored
-        Of all its cells: scored answers and their questions; answers asked for; sheets without
-        a value.
+        Numbers over all its cells: scored answers and their questions, requested answers, and
+        sheets without a value.
     is_low
-        Too few of the asked answers have a score, so the system has no rank.
+        Whether the system has no rank because too few of the requested answers have a score.
     """
 
     judge: str
@@ -206,7 +206,7 @@ class StandingRow(BoundedMean):
 
 @dataclass(frozen=True, kw_only=True)
 class RankedPair(BoundedMean):
-    """The places of two systems, and their `cqa_site.stats.means.PairDifference` in points."""
+    """The positions of two systems, and their `cqa_site.stats.means.PairDifference` in points."""
 
     first: int
     second: int
@@ -217,7 +217,7 @@ class RankedPair(BoundedMean):
 
 @dataclass(frozen=True, kw_only=True)
 class SystemPairs:
-    """All pairs of ranked systems as columns of equal length, in the order of the board.
+    """All pairs of ranked systems, as columns of equal length, in the order of the board.
 
     The columns are those of `RankedPair`.
     """
@@ -246,20 +246,20 @@ class JudgeRanking:
     Attributes
     ----------
     scenarios
-        Scenarios on which systems are compared; systems without scenarios count with their own
+        Scenarios in which systems are compared; systems without scenarios count with their own
         answers.
     standings
-        Standings of the ranked systems, best first; ``system`` is the place as text.
+        Standings of the ranked systems, best first; ``system`` is the position as text.
     unranked
-        Place of a system → why it has no rank.
+        Position of a system → reason for its missing rank.
     n_common, n_questions
-        Questions that all ranked systems share; questions with a score of any.
+        Numbers of questions that all ranked systems share, and that any system has a score for.
     detectable
         Difference between any two systems that these questions detect with power .8.
     reason
         Reason why no system is ranked.
     common
-        Places of the common questions.
+        Positions of the common questions.
     """
 
     judge: str
@@ -280,7 +280,7 @@ class JudgeRanking:
         return match if match and match.rank is not None else None
 
     def told_apart(self, confidence: float) -> set[tuple[int, int]]:
-        """Return positions of the pairs that the corrected tests separate, the better first."""
+        """Return positions of pairs that the corrected tests separate, the better system first."""
         if not RULES["leader"].allows(self.n_common):
             return set()
         pairs = zip(self.pairs.first, self.pairs.second, self.pairs.p_holm, strict=True)
@@ -289,8 +289,8 @@ class JudgeRanking:
     def questions_needed(self, place: int) -> int | None:
         """Return how many common questions would show a pair's difference with power .8.
 
-        With them the detectable difference is no larger than the one found: it falls at least in
-        proportion to the root of their number.
+        With that number, the detectable difference is at most the observed difference, because it
+        falls at least in proportion to the square root of the number of questions.
         """
         detectable, mean = self.pairs.detectable[place], abs(self.pairs.mean[place])
         if not detectable or not mean:
@@ -312,21 +312,21 @@ class JudgeRanking:
 
 @dataclass(frozen=True, kw_only=True)
 class LengthSlope:
-    """How points change with length, for one judge.
+    """Change of points with length, for one judge.
 
     Attributes
     ----------
     slope, low, high
-        Points for 100 characters more, among answers to the same question under the same
+        Additional points per 100 characters, among answers to the same question under the same
         scenario; interval by bootstrap of questions.
     within_systems
-        The same with the system taken out as well: what length buys one and the same system.
+        The same slope with systems as fixed effects: the effect of length within one system.
     means, bounds
-        Place of a system → its mean if its answers were as long as the average answer, and the
-        interval: Student's t from the sum of what each question adds to the mean and the slope
-        (a sandwich estimate with questions as clusters).
+        Position of a system → its mean if its answers had average length, and the interval:
+        Student's t from each question's contribution to the mean and the slope (a sandwich
+        estimate with questions as clusters).
     n_answers, n_questions
-        With a score.
+        Numbers of answers and questions with a score.
     reason
         Reason for a missing slope.
     """
@@ -344,7 +344,7 @@ class LengthSlope:
 
     @property
     def value(self) -> float | None:
-        """The slope, as tables read it of every figure."""
+        """The slope, under the name that tables use for all figures."""
         return self.slope
 
 
@@ -355,12 +355,12 @@ class CalibratedStanding(BoundedMean):
     Attributes
     ----------
     mean, low, high
-        Means of those of its scenarios: as if scenarios erred together, so the interval is rather
-        too wide than too narrow.
+        Averages over its scenarios. They assume that errors of scenarios agree, so the interval is
+        too wide rather than too narrow.
     n_both
-        Answers scored by people and judge.
+        Number of answers scored by both people and the judge.
     to_halve
-        How many more answers people would have to score for intervals half as wide.
+        Number of further answers that people must score to halve the width of intervals.
     """
 
     judge: str
@@ -389,8 +389,8 @@ class HumanComparison:
 class PaperCell:
     """One system and scenario for one judge: mean and sd (ddof 1) over ``n`` sheets.
 
-    ``dropped`` sheets lack a criterion and are left out; ``off_scale`` of the ``n`` have points
-    outside the rubric's scale.
+    ``dropped`` sheets lack a criterion and are left out; ``off_scale`` of the ``n`` sheets have
+    points outside the rubric's scale.
     """
 
     judge: str
@@ -419,7 +419,7 @@ class PaperRow:
 class PaperRecipe:
     """Cells and rows computed as in the paper, sorted by judge, system, scenario.
 
-    ``has_given`` says whether points outside the scale were there to be taken.
+    ``has_given`` is True if points outside the scale were available.
     """
 
     cells: tuple[PaperCell, ...]
@@ -429,24 +429,24 @@ class PaperRecipe:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreBoard:
-    """All figures of a leaderboard; places of systems are places in ``systems``.
+    """All figures of a leaderboard; positions of systems refer to ``systems``.
 
     Attributes
     ----------
     options
-        How it was made.
+        Options of the computation.
     judges, systems, questions
-        Judges, systems and questions of the board: id, name and counts of each.
+        Judges, systems and questions of the board, with ids, names and counts.
     conditions
-        Under which the answers of each cell were written, and which others are not shown.
+        Shown and other conditions of each cell.
     cells, rows
-        One for each judge, system and scenario; one for each judge and system.
+        One cell for each judge, system and scenario; one row for each judge and system.
     rankings, lengths
-        One for each judge.
+        One ranking and one length effect for each judge.
     calibrated, why_not_calibrated
-        One for each model judge and system; or why there are none at all.
+        One calibrated mean for each model judge and system, and a reason if all are missing.
     parts, profile, distributions
-        By judge: means of groups and criteria, of scenarios, and counts of points by system.
+        By judge: means of groups and criteria, means of scenarios, counts of points by system.
     paper
         Cells and rows by the recipe of the CompQA paper.
     beside
@@ -454,7 +454,7 @@ class ScoreBoard:
     costs
         Costs of answers and sheets, if known.
     scores
-        Judge → the compared scores.
+        Judge → compared scores.
     """
 
     options: BoardOptions
@@ -480,7 +480,7 @@ class ScoreBoard:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> ScoreBoard:
-        """Read the result of `as_dict`, also of version 2; raises `StoredError`."""
+        """Read the result of `as_dict`, including version 2; raises `StoredError`."""
         content = dict(stored)
         version = content.pop("version")
         if version == 2:
@@ -489,14 +489,14 @@ class ScoreBoard:
         return from_json(cls, content)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON: no NaN, floats rounded to `DECIMALS`."""
+        """Return plain values for JSON, without NaN and with floats rounded to `DECIMALS`."""
         options = asdict(self.options)
         version = options.pop("version")
         return {"version": version, **to_json({**vars(self), "options": options}, DECIMALS)}
 
 
 def _of_version_2(board: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a board of version 2 without its bootstrap and what that claimed beyond the tests."""
+    """Return a board of version 2 without its bootstrap and claims that were not tested."""
     options = {key: value for key, value in board["options"].items() if key not in RESAMPLING}
     rankings = [
         {

@@ -1,46 +1,46 @@
-"""Options of a leaderboard. Imports nothing, so that pages can name the classes."""
+"""Options of a leaderboard, without heavy imports so that pages can use them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-# All people are one judge of a board; each model is its own.
+# All people together are one judge of a board; each model is a separate judge.
 PEOPLE = "people"
 PEOPLE_KINDS = ("person", "expert", "reference")
 TOTAL = "total"
-# What a board of this version means stands in `benchmark.leaderboard.methods.board`.
+# Version of a board's methods, described in `benchmark.leaderboard.methods.board`.
 VERSION = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoardOptions:
-    """Which figures are computed, and how.
+    """Options for the figures of a leaderboard.
 
     Attributes
     ----------
     column
         "total", the key of a group, or the key of a criterion.
     maximum
-        Most points that column can hold.
+        Maximum points of the column.
     parts
-        Columns shown beside it (groups and criteria) with their maxima.
+        Further columns (groups and criteria) with their maxima.
     criteria
-        Total and groups → keys of the criteria that they are the sum of.
+        Total or group → keys of its criteria.
     confidence
-        Of intervals over questions.
+        Confidence level of intervals over questions.
     least_coverage
-        Share of the asked answers that have to be scored for a rank.
+        Share of the requested answers that must be scored for a rank.
     least_questions
-        A cell with fewer scored questions is thin: in no mean of a system, and no reason to
-        compare systems on its scenario.
+        A cell with fewer scored questions is thin. It is left out of means and does not affect
+        the choice of compared scenarios.
     draws
-        Scoring round (key of its row) → how its answers were drawn: ``drawn``, ``known``
-        (how many have a probability) and ``stands_for`` (sum of 1 / probability).
+        Scoring round (primary key) → draw of its answers: ``drawn``, ``known`` (number with a
+        probability) and ``stands_for`` (sum of 1 / probability).
     is_part
-        Whether only some of the sheets are shown, so that draws stand for more than those.
+        Whether only some of the sheets are shown, so that draws represent more answers.
     version
-        Of the methods; an earlier one on boards that were frozen by it.
+        Version of the methods; boards that were frozen earlier have an earlier version.
     """
 
     column: str = TOTAL

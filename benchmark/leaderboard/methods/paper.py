@@ -14,13 +14,13 @@ from benchmark.leaderboard.methods.figures import PaperCell, PaperRecipe, PaperR
 from benchmark.leaderboard.methods.options import PEOPLE, TOTAL, BoardOptions
 from benchmark.rubrics.methods.rubric import Rubric
 
-# The tables of the CompQA paper from score sheets.
+# The tables of the CompQA paper, computed from score sheets
 #
-# A sheet is one rater's points for one answer, a row with the columns of `ABOUT` and one column
-# for each criterion; a criterion without points is missing (NaN). Totals are 0 … 19, higher is
-# better. A sheet that lacks a criterion has no total and enters no figure; every figure says how
-# many it was made of. These are the paper's recipes: they treat answers as independent, although
-# choices and systems share questions, so their sds are no basis for intervals.
+# A sheet has one rater's points for one answer. It is a row with the columns of `ABOUT` and one
+# column for each criterion, NaN if missing. Totals are 0 … 19, and higher is better. A sheet
+# without points for a criterion has no total and is left out of all figures; every figure has its
+# number of sheets. These recipes of the paper treat answers as independent, although choices and
+# systems share questions, so their sds cannot be used for intervals.
 #
 # Source: CompQA paper, section 4, tables 3 to 5 and figures 6 and 7. The recipes were worked out
 # from the released scores, as the paper gives none.
@@ -32,19 +32,19 @@ Over = Literal["cells", "answers"]
 
 
 class SheetError(ValueError):
-    """Raised if a table does not hold score sheets."""
+    """Raised if a table does not contain score sheets."""
 
 
 def with_totals(sheets: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
-    """Add a column for the total and for each group, missing if a point is missing.
+    """Add columns for the total and for each group, NaN if any of its points are missing.
 
-    Points are used as they are: values outside the scale must be removed first or, as in the
+    Points are used unchanged, so values outside the scale must be removed first or, as in the
     paper, left in.
 
     Raises
     ------
     SheetError
-        For missing columns, and for two sheets of one rater for one answer.
+        If columns are missing, or if a rater has two sheets for one answer.
     """
     _check_columns(sheets, (*ABOUT, *rubric.keys))
     if sheets.duplicated(list(ABOUT)).any():
@@ -66,15 +66,15 @@ def cell_scores(sheets: pd.DataFrame, column: str = "total") -> pd.DataFrame:
     Parameters
     ----------
     sheets : DataFrame
-        From `with_totals`.
+        Result of `with_totals`.
     column : str
-        "total", a group or a criterion.
+        "total", or the key of a group or criterion.
 
     Returns
     -------
     DataFrame indexed by rater, system, scenario
-        mean; sd, with ddof 1, missing for a single answer; n, sheets with a value; dropped,
-        those without one. A cell without any value keeps its row.
+        The columns mean, sd (ddof 1, NaN for a single answer), n (sheets with a value) and
+        dropped (sheets without a value). A cell without values keeps its row.
     """
     return _mean_and_sd(sheets, CELL, column)
 
@@ -82,8 +82,8 @@ def cell_scores(sheets: pd.DataFrame, column: str = "total") -> pd.DataFrame:
 def system_scores(cells: pd.DataFrame) -> pd.DataFrame:
     """Return leaderboard rows (table 3): unweighted means of a system's cells and of their sds.
 
-    The mean of sds is what the paper prints behind ±; it is not the sd of any sample. Missing
-    cells and sds are left out; ``cells`` says how many had a mean.
+    The paper prints the mean of sds after ±; it is not the sd of a sample. Missing cells and sds
+    are left out; ``cells`` is the number of cells with a mean.
 
     Returns
     -------
@@ -104,12 +104,12 @@ def system_scores(cells: pd.DataFrame) -> pd.DataFrame:
 def scenario_scores(
     sheets: pd.DataFrame, column: str = "total", *, over: Over = "answers"
 ) -> pd.DataFrame:
-    """Return figures 6 and 7: each scenario 1–4 over all systems, by answers or by cells.
+    """Return the data of figures 6 and 7: scenarios 1–4 over all systems, by answers or by cells.
 
     Returns
     -------
     DataFrame indexed by rater, scenario
-        As `cell_scores`; over cells, mean and sample sd are those of the cell means.
+        The columns of `cell_scores`; over cells, mean and sample sd are those of cell means.
     """
     sheet = sheets[sheets["scenario"].isin(range(1, 5))]
     if over == "answers":
@@ -118,7 +118,7 @@ def scenario_scores(
 
 
 def group_scores(sheets: pd.DataFrame, rubric: Rubric, *, over: Over = "answers") -> pd.DataFrame:
-    """Return figure 7: `scenario_scores` of each group, with ``group`` first in the index."""
+    """Return the data of figure 7: `scenario_scores` by group, the first level of the index."""
     frames = {group.key: scenario_scores(sheets, group.key, over=over) for group in rubric.groups}
     return pd.concat(frames, names=["group"])
 
@@ -131,12 +131,12 @@ def aspect_scores(
     Parameters
     ----------
     sheets : DataFrame
-        From `with_totals`.
+        Result of `with_totals`.
     has_aspect : Series of bool, with the rows of ``sheets``
         Whether the question of each sheet names an aspect.
     over : {"cells", "answers"}
-        The paper's figure is the mean of cell means ± their population sd (ddof 0): it says how
-        far systems and scenarios differ, not how far answers do. Over answers, sd has ddof 1.
+        The paper prints the mean of cell means ± their population sd (ddof 0), which shows how
+        much systems and scenarios differ, not answers. Over answers, the sd has ddof 1.
 
     Returns
     -------
@@ -180,19 +180,19 @@ def _check_columns(table: pd.DataFrame, needed: Iterable[str]) -> None:
         raise SheetError(f"the table of sheets lacks columns: {', '.join(missing)}")
     about = table[[column for column in ABOUT if column in table.columns]]
     if about.isna().to_numpy().any():
-        raise SheetError("a sheet does not say whose it is, or for which answer")
+        raise SheetError("a sheet lacks its rater or answer")
 
 
-# The leaderboard by the recipe of the CompQA paper, from the same table of sheets.
+# The leaderboard by the recipe of the CompQA paper, from the same table of sheets
 #
-# Every sheet counts by itself, also where one answer has several; points are taken as they were
-# given, whatever the scale; a row is the unweighted mean of a system's scenario means, whatever
-# they are made of. So its figures can be held against the paper's. They have no intervals, because
-# the paper's sds are no basis for any, and they are no means to rank by.
+# Every sheet counts, even if an answer has several. Points are used as given, even outside the
+# scale. A row is the unweighted mean of a system's scenario means. Therefore its figures can be
+# compared with the paper's. They have no intervals, because the paper's sds cannot be used for
+# intervals, and they are not suitable for ranking.
 #
 # Source: CompQA paper, tables 3 and 5.
 
-# Column of the table: the points of a judge that gave some outside the scale, as JSON.
+# Column with a judge's points as JSON, if some of them are outside the scale.
 OFF_SCALE = "off_scale_points"
 # Kind of a rater whose sheets combine those of several people.
 CONSOLIDATED = "reference"
@@ -204,12 +204,12 @@ def paper_recipe(table: pd.DataFrame, scored: ScoreArrays, options: BoardOptions
     Parameters
     ----------
     table
-        As `make_board` takes it; with the column `OFF_SCALE`, points outside the scale count as
-        the paper took them, without it those sheets are dropped.
+        A table for `make_board`. With the column `OFF_SCALE`, points outside the scale count, as
+        in the paper; without it, sheets with such points are dropped.
     scored
-        Names the judges and systems.
+        Arrays with the names of judges and systems.
     options
-        Which column is averaged.
+        Options with the column to average.
     """
     sheets = paper_sheets(table, options)
     order = {judge: at for at, judge in enumerate(scored.judges)}
@@ -260,8 +260,8 @@ def paper_recipe(table: pd.DataFrame, scored: ScoreArrays, options: BoardOptions
 def paper_sheets(table: pd.DataFrame, options: BoardOptions) -> pd.DataFrame:
     """Return counted sheets with ``points`` (NaN: incomplete) and ``is_off`` (outside the scale).
 
-    Of people's sheets of an answer that has consolidated ones, only those count: they already
-    contain the scores of the individual people.
+    If an answer has consolidated sheets, people's other sheets for it are left out, because the
+    consolidated sheets already contain their scores.
     """
     is_consolidated = table["rater_kind"] == CONSOLIDATED
     settled = set(table.loc[is_consolidated, "answer_id"])

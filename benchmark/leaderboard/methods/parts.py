@@ -1,4 +1,4 @@
-"""Figures beside the ranks: parts of the score, spread, people, costs and length effects."""
+"""Figures other than ranks: parts of the score, spread, people, costs and length effects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from benchmark.leaderboard.methods.ranks import CellTable
 from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.verdicts import RULES
 
-# Generation of the answer, and judging of the sheet: cost in millionths, time in seconds.
+# Columns with cost in millionths and time in seconds, for writing an answer and judging it.
 OF_ANSWERS = ("answer_cost_micro", "answer_seconds")
 OF_SHEETS = ("cost_micro", "seconds")
 
@@ -42,10 +42,10 @@ def part_means(
     rankings: tuple[JudgeRanking, ...],
     options: BoardOptions,
 ) -> dict[str, dict[str, tuple[Mean, ...]]]:
-    """Map judge and part to the part's mean per system, over the same answers as its row.
+    """Map judge and part to the part's mean by system, over the same answers as its row.
 
-    So the groups of a ranked system add up to its mean where all sheets are whole. ``n`` counts
-    answers with the part; mean and bounds are None where the row has none.
+    Therefore the groups of a ranked system add up to its mean if all sheets are complete. ``n``
+    counts answers with the part; mean and bounds are None if the row has no mean.
     """
     means = {}
     for ranking in rankings:
@@ -82,7 +82,7 @@ def _part(
     common: NDArray[np.bool_],
     options: BoardOptions,
 ) -> tuple[Mean, ...]:
-    """Return one part, with its maximum, for all systems of a judge; ``mask`` selects its rows."""
+    """Return the means of one part for all systems of a judge, whose rows ``mask`` selects."""
     points, highest = part
     n_systems, n_scenarios = len(scored.systems), len(scored.scenarios)
     column = np.full(n_systems * n_scenarios, -1, dtype=np.int64)
@@ -101,7 +101,7 @@ def _part(
         [at for at, (row, _place) in enumerate(cells) if row.system == system]
         for system in range(n_systems)
     ]
-    # Without the part in one of its cells the mean would be over other scenarios.
+    # If one of the cells lacked the part, the mean would be over other scenarios.
     whole = {at: own for at, own in enumerate(places) if own and not is_empty[own].any()}
     means = {at: float(np.nanmean(values[:, own], axis=0).mean()) for at, own in whole.items()}
     intervals = mean_intervals(values, list(whole.values()), options, highest)
@@ -115,7 +115,7 @@ def _part(
 
 
 def scenario_profile(scored: ScoreArrays, options: BoardOptions) -> dict[str, tuple[Mean, ...]]:
-    """Map each judge to the mean of each scenario over all its answers (CompQA, figure 6)."""
+    """Map each judge to the means of scenarios over all answers (CompQA, figure 6)."""
     means: dict[str, tuple[Mean, ...]] = {}
     n_scenarios, n_questions = len(scored.scenarios), len(scored.questions)
     for judge in scored.judges:
@@ -137,9 +137,9 @@ def scenario_profile(scored: ScoreArrays, options: BoardOptions) -> dict[str, tu
 def distributions(
     scored: ScoreArrays, options: BoardOptions
 ) -> dict[str, tuple[tuple[int, ...], ...]]:
-    """Map each judge to answer counts per system, by points.
+    """Map each judge to answer counts by system and points.
 
-    The classes are 0 to below 1, 1 to below 2, … maximum.
+    The classes are 0 to below 1, 1 to below 2, …, and the maximum.
     """
     bins = int(options.maximum) + 1
     histograms = {}
@@ -155,7 +155,7 @@ def distributions(
 
 
 def people_beside_judges(scored: ScoreArrays) -> tuple[HumanComparison, ...]:
-    """Return people's and each judge's means by system and scenario, over answers both scored."""
+    """Return means of people and each judge by system and scenario, over answers both scored."""
     if PEOPLE not in scored.judges:
         return ()
     n = int(scored.answer.max(initial=-1)) + 1
@@ -192,7 +192,7 @@ def _beside(
 
 
 def costs(table: pd.DataFrame, scored: ScoreArrays) -> Costs:
-    """Return mean costs from the ledger; n is 0 where nothing was recorded."""
+    """Return mean costs from the ledger; n is 0 if no costs were recorded."""
     answers = table.drop_duplicates("answer_id")
     by_judge = dict(iter(table.groupby(judge_keys(table), sort=False)))
     by_system = dict(iter(answers.groupby("system_id", sort=False)))
@@ -213,10 +213,10 @@ def _cost(rows: pd.DataFrame, columns: tuple[str, str]) -> Cost:
     return Cost(None if np.isnan(money) else float(money), time, len(known))
 
 
-# Whether a judge pays for length, and how systems stand once length is taken out.
+# Effect of length on a judge's points, and means of systems at equal length
 #
-# Source: Dubois, Galambosi, Liang and Hashimoto (2024), Length-Controlled AlpacaEval, whose
-# regression is done here on points, with system and question as fixed effects.
+# Source: Dubois, Galambosi, Liang and Hashimoto (2024), Length-Controlled AlpacaEval. Here, the
+# regression is on points, with system and question as fixed effects.
 
 PER = 100
 NO_LENGTHS = "answers to the same question do not differ in length"
@@ -269,7 +269,7 @@ def length_slope(scored: ScoreArrays, judge: str, options: BoardOptions) -> Leng
 def _interval(
     y: FloatArray, x: FloatArray, question: IntArray, n: int, options: BoardOptions
 ) -> tuple[float | None, float | None]:
-    """Return the interval of a ratio of sums; sums of one question stay together."""
+    """Return the interval of a ratio of sums, with questions as clusters."""
     known = np.bincount(question, minlength=n) > 0
     sums = np.array(
         [np.bincount(question, weights=product, minlength=n) for product in (x * y, x * x)]
@@ -280,7 +280,7 @@ def _interval(
 def _two_way(
     points: FloatArray, length: FloatArray, prompt: IntArray, system: IntArray
 ) -> _Slope | None:
-    """Return the slope with prompt and system as fixed effects. Both are projected out in turn."""
+    """Return the slope with prompt and system as fixed effects, projected out in turn."""
     y, x = (_without_both(variable, prompt, system) for variable in (points, length))
     if not _varies(x, length):
         return None
@@ -316,7 +316,7 @@ def _controlled(
     slope: _Slope | None,
     options: BoardOptions,
 ) -> tuple[dict[int, float], dict[int, tuple[float, float]]]:
-    """Return system means at the length of the average answer, with their intervals."""
+    """Return the means of systems at average answer length, with their intervals."""
     if slope is None:
         return {}, {}
     systems, place = np.unique(system, return_inverse=True)
@@ -326,7 +326,7 @@ def _controlled(
     means = np.bincount(place, weights=points) / counts
     apart = lengths - lengths.mean()
     shifted = means - slope.value * apart
-    # What each question adds: to the mean at its own length, to the average length, to the slope.
+    # Each question's contribution to the mean at its own length, the average length and the slope.
     left = (points - means[place] - slope.value * (length - lengths[place])) / counts[place]
     shape = (int(codes.max()) + 1, len(systems))
     own = np.bincount(codes * shape[1] + place, weights=left, minlength=shape[0] * shape[1])

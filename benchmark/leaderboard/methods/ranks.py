@@ -25,10 +25,10 @@ from cqa_site.stats.estimate import BoundedMean, Standing
 from cqa_site.stats.ranking import Ranking, rank_systems
 from cqa_site.stats.verdicts import RULES
 
-# Cells of a leaderboard: mean points of one system under one scenario by one judge.
+# Cells of a leaderboard: mean points of one system in one scenario by one judge
 #
-# Answers to one question resemble each other, so a mean is taken over questions (choices are
-# averaged inside the question first), and its interval is one over questions.
+# Answers to the same question resemble each other, so means and intervals are over questions;
+# choices are averaged within the question first.
 #
 # Source: Miller (2024), Adding Error Bars to Evals, section 2.2, on clustered questions.
 
@@ -42,11 +42,11 @@ class CellTable:
     Attributes
     ----------
     cells
-        Sorted by judge, system, scenario.
+        Cells sorted by judge, system and scenario.
     judge, system, scenario : int, shape (n_cells,)
-        Codes.
+        Codes of each cell.
     values : float, shape (n_questions, n_cells)
-        Mean of the question's answers; NaN where none is scored.
+        Mean over the question's answers; NaN without a score.
     """
 
     cells: tuple[ScoreCell, ...]
@@ -57,7 +57,7 @@ class CellTable:
 
 
 def make_cells(scored: ScoreArrays, options: BoardOptions) -> CellTable:
-    """Return all requested combinations of judge, system and scenario."""
+    """Return the cells for all requested combinations of judge, system and scenario."""
     n_systems, n_scenarios = len(scored.systems), len(scored.scenarios)
     keys = (scored.judge * n_systems + scored.system) * n_scenarios + scored.scenario
     codes, cell = np.unique(keys, return_inverse=True)
@@ -126,7 +126,7 @@ def _cells(
 
 
 def _interval(n_questions: int, interval: BoundsOrReason, options: BoardOptions) -> BoundsOrReason:
-    """Return a cell's interval; thin cells have none."""
+    """Return the interval of a cell; thin cells have no interval."""
     if not n_questions:
         return BoundsOrReason(reason=NO_SCORES)
     if n_questions < options.least_questions:
@@ -134,18 +134,20 @@ def _interval(n_questions: int, interval: BoundsOrReason, options: BoardOptions)
     return interval
 
 
-# Ranks of systems by one judge, on the questions and scenarios that they share.
+# Ranks of systems by one judge, on shared questions and scenarios
 #
-# Means over different questions cannot be compared, so a rank needs common ground. Systems that
-# would leave too little of it are not ranked, and the board says why.
+# Means over different questions cannot be compared, so a rank needs shared questions. Systems
+# that would leave too few shared questions are not ranked, and the board shows the reason.
 
 LOW_COVERAGE = "too few of its answers have a score"
 TOO_THIN = "each of its scenarios has too few scored questions"
-THIN_SCENARIO = "too few of its questions are scored in a scenario on which others are compared"
-OTHER_SCENARIOS = "it lacks a scenario on which the others are compared"
+THIN_SCENARIO = (
+    "too few of its questions are scored in a scenario in which the others are compared"
+)
+OTHER_SCENARIOS = "it lacks a scenario in which the others are compared"
 OTHER_QUESTIONS = "it shares too few questions with the others"
 NOTHING_SHARED = "no two systems have enough scored questions in common"
-# A system that halves the common ground of the others is left out.
+# A system is left out if it reduces the shared questions below this share.
 LEAST_SHARE = 0.5
 NO_SCENARIO = 0
 
@@ -161,7 +163,7 @@ class Ground:
 
     @property
     def common(self) -> IntArray:
-        """Places of the questions that all ranked systems have."""
+        """Positions of the questions that all ranked systems share."""
         known = ~np.isnan(self.matrix[:, self.ranked])
         return np.flatnonzero(known.all(axis=1)) if len(self.ranked) else np.zeros(0, dtype=int)
 
@@ -194,11 +196,11 @@ def common_ground(
     coverage: dict[int, float],
     options: BoardOptions,
 ) -> Ground:
-    """Decide which scenarios, systems and questions of a judge are compared.
+    """Choose the scenarios, systems and questions of a judge that are compared.
 
-    Scenarios: those that more than half of the systems with scenarios have, thin cells not
-    counted: a handful of answers must not change a rank. Systems below the least coverage, without
-    one of these scenarios, or sharing too few questions stay out.
+    A scenario is compared if more than half of the systems with scenarios have it. Thin cells do
+    not count, because a few answers must not change a rank. Systems are left out if they have too
+    little coverage, lack one of these scenarios, or share too few questions.
     """
     mine = np.flatnonzero(table.judge == scored.judges.index(judge))
     columns: dict[int, dict[int, int]] = {}
@@ -219,7 +221,7 @@ def common_ground(
     for system, own in columns.items():
         wanted = scenarios if set(own) - {NO_SCENARIO} else (NO_SCENARIO,)
         if wanted and set(wanted) <= set(own):
-            # A question counts only with every scenario, or means would mix different ones.
+            # A question counts only with all scenarios, or means would mix scenarios.
             matrix[:, system] = table.values[:, [own[scenario] for scenario in wanted]].mean(
                 axis=1
             )
@@ -250,7 +252,7 @@ def _shared_scenarios(columns: list[dict[int, int]]) -> tuple[int, ...]:
 def _sharing(
     known: np.ndarray[Any, np.dtype[np.bool_]], systems: list[int], least: int
 ) -> list[int]:
-    """Drop systems one by one, those that cost most questions first, and return the rest."""
+    """Drop systems in turn, first those that cost the most questions, and return the rest."""
     sharing = sorted(systems)
     while len(sharing) > 1:
         own = known[:, sharing]
@@ -259,7 +261,7 @@ def _sharing(
             break
         alone = (~own).sum(axis=1) == 1
         gained = (~own[alone]).sum(axis=0)
-        # Most questions won back; of equals, the one with the fewest of its own.
+        # Removing this system gains most questions; of ties, it has the fewest questions.
         worst = min(range(len(sharing)), key=lambda at: (-gained[at], own[:, at].sum(), at))
         if not gained.any() and _has_no_gap(own):
             break
@@ -268,7 +270,7 @@ def _sharing(
 
 
 def _has_no_gap(own: np.ndarray[Any, np.dtype[np.bool_]]) -> bool:
-    """Whether all systems have the same questions, so that dropping more cannot help."""
+    """Whether all systems have the same questions, so that dropping another one cannot help."""
     return bool((own.all(axis=1) | ~own.any(axis=1)).all())
 
 
@@ -281,7 +283,7 @@ def _pairs(ranking: Ranking) -> SystemPairs:
     )
 
 
-# Rows of a leaderboard: one system by one judge, over what can be compared with the others.
+# Rows of a leaderboard: one system by one judge, over comparable questions and scenarios
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,7 +312,7 @@ def make_rows(
     rankings: tuple[JudgeRanking, ...],
     options: BoardOptions,
 ) -> tuple[StandingRow, ...]:
-    """Return a row for every system and judge, in the order of judges and systems."""
+    """Return a row for each judge and system, in this order."""
     by_judge = {ranking.judge: ranking for ranking in rankings}
     coverage = coverage_of(scored)
     pairs = sorted({(int(j), int(s)) for j, s in zip(table.judge, table.system, strict=True)})
@@ -367,9 +369,9 @@ def _common(standing: Standing, scenarios: tuple[int, ...], n: int) -> _Mean:
 def _own(
     ranking: JudgeRanking, places: IntArray, table: CellTable, options: BoardOptions
 ) -> _Mean:
-    """Return the mean of the means of cells that are not thin.
+    """Return the mean over a system's own cells that are not thin.
 
-    Compared scenarios are used if possible.
+    Only compared scenarios are used if possible.
     """
     cells = {int(place): table.cells[int(place)] for place in places}
     full = [at for at, cell in cells.items() if cell.n_questions and not cell.is_thin]

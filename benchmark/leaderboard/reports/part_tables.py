@@ -1,4 +1,4 @@
-"""Tables of parts, scenarios, spread and judges, and two systems compared."""
+"""Tables of parts, scenarios, spread and judges, and the comparison of two systems."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def with_scenario(system: Value, cell: Callable[[Any], Any] = lambda row: row) -
 
 
 def cell_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> list[tuple[str, ScoreCell, str]]:
-    """Return every system and scenario: the system's name, the cell, its condition."""
+    """Return (system's name, cell, condition) for each system and scenario."""
     names = condition_names(board)
     return [
         (row.name, cell.cell, names.get((row.place, cell.cell.scenario), ""))
@@ -92,7 +92,7 @@ def thin_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
 
 
 def beside_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
-    """Return the columns of means of people and one judge on the same answers."""
+    """Return the columns with the means of people and one judge on the same answers."""
     return [
         *with_scenario(_system(board)),
         Column(_("People"), "people"),
@@ -102,7 +102,7 @@ def beside_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
 
 
 def part_columns(kind: str) -> Callable[[ScoreBoard, str, Recipe], Columns]:
-    """Return a builder of the columns of groups or of criteria."""
+    """Return a function that builds the columns of groups or criteria."""
 
     def build(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
         wanted = [column for column in recipe["columns"] if column["kind"] == kind]
@@ -117,7 +117,7 @@ def part_columns(kind: str) -> Callable[[ScoreBoard, str, Recipe], Columns]:
 
 
 def part_rows(kind: str) -> Callable[[ScoreBoard, str, Recipe], list[tuple[str, list[Mean]]]]:
-    """Return a reader of each system's means of groups or of criteria."""
+    """Return a function that reads each system's means of groups or criteria."""
 
     def read(board: ScoreBoard, judge: str, recipe: Recipe) -> list[tuple[str, list[Mean]]]:
         keys = [column["key"] for column in recipe["columns"] if column["kind"] == kind]
@@ -150,7 +150,7 @@ def scenario_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
 
 
 def scenario_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> list[tuple[str, Any]]:
-    """Return each system's means by scenario; the last row covers all answers."""
+    """Return each system's means by scenario, with all answers in the last row."""
     rows: list[tuple[str, Any]] = [
         (row.name, [cell.cell if cell and not cell.cell.is_thin else None for cell in row.cells])
         for row in board_rows(board, judge)
@@ -171,7 +171,7 @@ def pair_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
 
 
 def judge_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> list[tuple[Any, ...]]:
-    """Return every judge of the board with its effect of length and its costs."""
+    """Return the judges of the board with their length effects and costs."""
     return [
         (rater, length_of(board, rater.key), board.costs.judges[rater.key])
         for rater in board.judges
@@ -213,10 +213,10 @@ class QuestionPair:
 class SystemPair:
     """Difference of two systems (first minus second) in points.
 
-    ``rows`` are the common questions, largest first.
+    ``rows`` are the common questions, largest difference first.
 
-    ``least``: common questions from which two systems of this board can be told apart;
-    ``needed``: how many would show a difference as large as here.
+    ``least`` is the number of common questions that the tests need to tell two systems of this
+    board apart; ``needed`` is the number that would show a difference of this size.
     """
 
     first: str
@@ -233,17 +233,17 @@ class SystemPair:
 
     @property
     def is_short(self) -> bool:
-        """Whether there are too few questions to show any difference."""
+        """Whether the questions are too few to show a difference of any size."""
         return len(self.rows) < self.least
 
     @property
     def ties(self) -> int:
-        """Questions on which both have the same points."""
+        """Number of questions with the same points for both systems."""
         return len(self.rows) - self.wins - self.losses
 
 
 def pair_of(board: ScoreBoard, judge: str, system: int, other: int) -> SystemPair | None:
-    """Return the paired difference of two ranked systems, the better first; None without ranks."""
+    """Return the difference of two ranked systems, the better system first; None without ranks."""
     ranking = ranking_of(board, judge)
     pairs = enumerate(ranking.pairs.rows())
     place, pair = next(

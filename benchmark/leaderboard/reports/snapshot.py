@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Which part of a snapshot's sheets a board is about, and what it ranks by.
+# Filters for a snapshot's sheets, and the column to rank by
 
 ASPECTS = ("with", "without")
 LONGEST_KEY = 200
-# Which figures of the sheets are meant.
+# Kinds of figures.
 BOARD, AGREEMENT = "board", "agreement"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filters:
-    """Filters of a board; empty values filter nothing."""
+    """Filters of a board; empty values do not filter."""
 
     column: str = TOTAL
     aspect: str = ""
@@ -48,7 +48,7 @@ class Filters:
 
     @classmethod
     def from_query(cls, query: Mapping[str, Any], recipe: dict[str, Any]) -> Filters:
-        """Read the filters from an address; values missing from the recipe filter nothing."""
+        """Read the filters from a query string, ignoring values that the recipe does not have."""
         columns = {spec["key"] for spec in recipe["columns"]}
         column, scenario = query.get("column", TOTAL), query.get("scenario", "")
         aspect, dataset = query.get("aspect", ""), query.get("dataset", "")
@@ -104,18 +104,18 @@ def known_condition(wanted: str, recipe: dict[str, Any]) -> str:
     return wanted if wanted in conditions_of_rows(recipe) else ""
 
 
-# The figures of a board: its recipe, and from the table of sheets every figure.
+# The recipe of a board, and all figures from the table of sheets
 #
-# Whatever a recipe says is enough to compute the figures of a table again, without a database.
+# A recipe is sufficient to recompute the figures of a table without a database.
 
-# Offered as filters; a study rarely has more files of answers.
+# Most datasets offered as filters; a study rarely has more files of answers.
 MOST_DATASETS = 500
-# 2: means over what systems share, thin cells apart, the paper's recipe beside them, several
-# sheets that were made one are no person in agreement. 3: intervals, ranges of ranks and groups of
-# the leaderboard from tests instead of percentiles. Frozen ones keep the number they had.
+# 2: means over shared questions, thin cells separate, the paper's recipe added, consolidated
+# sheets not a person in agreement. 3: intervals, rank ranges and groups of the leaderboard from
+# tests instead of percentiles. Frozen snapshots keep their version.
 RECIPE_VERSION = 3
 CONFIDENCE, SEED, LEAST_COVERAGE = 0.95, 1, 0.8
-# A mean over fewer questions says too little to be compared.
+# A mean over fewer questions is too uncertain for comparisons.
 LEAST_QUESTIONS = 5
 PACKAGES = ("numpy", "pandas", "scipy", "pyarrow")
 
@@ -123,7 +123,7 @@ PACKAGES = ("numpy", "pandas", "scipy", "pyarrow")
 def recipe_of(
     rubric: RubricVersion, table: pd.DataFrame, draws: dict[int, dict[str, float]]
 ) -> dict[str, Any]:
-    """Return how a table's figures are computed: options, rubric, packages."""
+    """Return the recipe of a table's figures: options, rubric and packages."""
     return {
         "version": RECIPE_VERSION,
         "counted": "submitted sheets and unscored replies, without qualification examples, sheets "
@@ -201,7 +201,7 @@ def options_of(
 
 
 def _criteria(recipe: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Map each sum to its criteria."""
+    """Map the total and each group to their criteria."""
     columns = recipe["columns"]
     every = tuple(column["key"] for column in columns if column["kind"] == "criterion")
     groups = {
@@ -222,7 +222,7 @@ def board_figures(
 
 
 def without_bounds(board: dict[str, Any]) -> dict[str, Any]:
-    """Return a stored board without bounds of part and scenario means, stored as lists."""
+    """Return a stored board without the bounds of part and scenario means."""
     parts = {
         judge: {name: [mean[:2] for mean in means] for name, means in own.items()}
         for judge, own in board["parts"].items()
@@ -234,7 +234,7 @@ def without_bounds(board: dict[str, Any]) -> dict[str, Any]:
 def slice_figures(
     table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any], filters: Filters
 ) -> dict[str, Any]:
-    """Return the leaderboard or agreement, as the filters state, of the sheets that pass them."""
+    """Return the leaderboard or agreement (``filters.of``) of the sheets that pass the filters."""
     if filters.of != AGREEMENT:
         return board_figures(table, recipe, filters)
     from benchmark.agreement.reports.agreement import compute
@@ -243,17 +243,17 @@ def slice_figures(
 
 
 def all_figures(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict[str, Any]:
-    """Return leaderboard and agreement of a snapshot."""
+    """Return the leaderboard and agreement figures of a snapshot."""
     from benchmark.agreement.reports.agreement import compute
 
     return {"board": board_figures(table, recipe), "agreement": compute(table, rubric, recipe)}
 
 
-# The table of sheets that a snapshot of a board holds: how it is made, packed and read.
+# The table of sheets in a board snapshot: building, packing and reading
 #
-# UTF-8 CSV, a row a sheet in the order of the sheets' keys, columns as `sheet_table` gives them
-# and those added here. Its sha256 is that of the plain bytes, so anybody who has the file can
-# check a citation. People stand in it under pseudonyms.
+# The table is UTF-8 CSV with one row per sheet in the order of their keys, the columns of
+# `sheet_table` and those added here. Its sha256 is that of the uncompressed bytes, so that anyone
+# with the file can check a citation. People appear under pseudonyms.
 
 WHOLE = (
     "answer", "question", "scenario", "choice", "characters", "rater", "round", "run", "replicate",
@@ -264,12 +264,12 @@ TEXT = (
     "system_kind", "model", "condition_id", "condition", "dataset", "rater_id", "rater_kind",
     "rater_name", "source", "state", "reason", "off_scale_points",
 )  # fmt: skip
-# Kinds of raters that are people with a name of their own.
+# Kinds of raters with names of people.
 NAMED = ("person", "expert")
 
 
 def board_table(rubric: RubricVersion) -> tuple[pd.DataFrame, dict[int, dict[str, float]]]:
-    """Return all counted sheets with costs and probabilities, and how answers were drawn."""
+    """Return all counted sheets with costs and probabilities, and the draws of answers."""
     table = with_costs(sheet_table(counted_sheets(rubric), rubric.rubric), rubric)
     named = table["rater_kind"].isin(NAMED)
     table.loc[named, "rater_name"] = table.loc[named, "rater_id"].map(pseudonym)
@@ -280,7 +280,7 @@ def pack_rows(table: pd.DataFrame) -> tuple[bytes, str]:
     """Compress the table; return it with the sha256 of the uncompressed bytes."""
     from pyarrow import Table, csv as arrow
 
-    # Arrow writes a hundred thousand rows in a tenth of the time that pandas takes.
+    # Arrow writes a hundred thousand rows ten times as fast as pandas.
     file = io.BytesIO()
     options = arrow.WriteOptions(quoting_style="needed")
     arrow.write_csv(Table.from_pandas(table, preserve_index=False), file, options)
@@ -299,7 +299,7 @@ def rows_parquet(packed: bytes) -> bytes:
 
 
 def read_csv(content: bytes) -> pd.DataFrame:
-    """Read the CSV: keys and counts as integers, texts exactly as stored, all else as float."""
+    """Read the CSV with keys and counts as integers, texts unchanged and the rest as floats."""
     import csv
 
     from pyarrow import csv as arrow, float64, int64, string
@@ -321,7 +321,7 @@ def read_csv(content: bytes) -> pd.DataFrame:
 
 
 def _with_draws(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[int, dict[str, float]]]:
-    """Add the column ``probability`` and return how each round's answers were drawn."""
+    """Add the column ``probability``, and return the draw of each round's answers."""
     import pandas as pd
 
     rounds = [int(number) for number in table["round"].unique() if number]
@@ -352,11 +352,10 @@ def _draw(chances: pd.Series) -> dict[str, float]:
 
 
 def board_marker(rubric: RubricVersion) -> str:
-    """Return a digest of all inputs of the figures, with five queries that read indexes.
+    """Return a digest of all inputs of the figures, with five queries that use indexes.
 
-    New sheets change the counts, changed minds leave an event, other states change the counts;
-    exclusions, control items, what the canaries said of a run and what systems learned stand for
-    themselves.
+    New sheets and changed states change the counts, and revised scores add an event. Exclusions,
+    control items, trust in runs and training comparisons of systems are read directly.
     """
     sheets = ScoreSheet.objects.filter(study=rubric.study_id, rubric=rubric)
     states = sheets.order_by("state", "rater").values_list("state", "rater").annotate(Count("pk"))

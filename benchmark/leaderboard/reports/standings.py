@@ -37,7 +37,7 @@ OfSystem = TypeVar("OfSystem", StandingRow, CalibratedStanding)
 
 @dataclass(frozen=True)
 class ConditionChoice:
-    """The condition shown in a cell, and the others."""
+    """The condition shown in a cell, and its other conditions."""
 
     shown: str
     others: list[str]
@@ -53,7 +53,7 @@ class CellView:
 
 @dataclass(frozen=True, kw_only=True)
 class LengthRank(BoundedMean):
-    """Length-controlled mean of a system, and its rank among the ranked ones."""
+    """Length-controlled mean of a system, and its rank among ranked systems."""
 
     rank: int | None
 
@@ -65,14 +65,14 @@ class BoardLine:
     Attributes
     ----------
     place, id, name
-        Of the system.
+        Position, id and name of the system.
     row, standing, why, remark
-        Its figures, its rank or the reason for none, and remarks on missing data, each stated
-        once.
+        Its figures, its rank or the reason for a missing rank, and remarks on missing data
+        without repeats.
     cells, others
         Cells by scenario, and means by the board's other judges; None if missing.
     length, calibrated, cost
-        Further figures.
+        Length-controlled and calibrated means, and the cost of an answer.
     """
 
     place: int
@@ -90,14 +90,14 @@ class BoardLine:
 
 
 def judge_name(judge: BoardJudge) -> str:
-    """Return a judge's display name: "People" for all people, else the model's name."""
+    """Return the display name of a judge: "People" for all people, else the model's name."""
     return _("People") if judge.key == PEOPLE else judge.name or judge.key[:8]
 
 
 def chosen_judge(board: ScoreBoard, wanted: str) -> str:
-    """Return the judge requested by key or place, else the one with the most scored answers.
+    """Return the judge requested by key or position, else the one with the most scored answers.
 
-    Empty without judges.
+    The result is empty without judges.
     """
     known = {judge.key: judge.answers for judge in board.judges}
     places = {str(at): key for at, key in enumerate(known)}
@@ -108,7 +108,7 @@ def chosen_judge(board: ScoreBoard, wanted: str) -> str:
 
 
 def condition_names(board: ScoreBoard) -> dict[tuple[int, int], str]:
-    """Map (place of the system, scenario) to the name of the shown condition."""
+    """Map (position of the system, scenario) to the name of the shown condition."""
     return {
         (condition.system, condition.scenario): condition.name
         for condition in board.conditions
@@ -196,7 +196,7 @@ def _why(ranking: JudgeRanking, at: int) -> str:
 
 
 def _remark(ranking: JudgeRanking, row: StandingRow, *, is_ranked: bool) -> str:
-    """Return why a system lacks a rank, mean or interval, each reason once."""
+    """Return the reasons for a missing rank, mean or interval, without repeats."""
     remarks = ["" if is_ranked else _why(ranking, row.system), row.reason or ""]
     return "; ".join(dict.fromkeys(remark for remark in remarks if remark))
 
@@ -208,7 +208,7 @@ def _by(rows: Iterable[OfSystem], judge: str) -> dict[int, OfSystem]:
 def _length_ranks(
     board: ScoreBoard, judge: str, standings: dict[int, Standing]
 ) -> dict[int, LengthRank]:
-    """Return the length-controlled mean of each system and its rank among the ranked ones."""
+    """Return each system's length-controlled mean and its rank among ranked systems."""
     slope = length_of(board, judge)
     ranked = [slope.means[at] for at in slope.means if at in standings]
     ranks = {at: 1 + sum(rival > mean for rival in ranked) for at, mean in slope.means.items()}
@@ -228,7 +228,7 @@ def scenario_names(board: ScoreBoard) -> list[str]:
 
 
 def system_place(board: ScoreBoard, system: str) -> int | None:
-    """Return the place of a system by its id; None if unknown."""
+    """Return the position of a system by its id; None if unknown."""
     places = {candidate.id: at for at, candidate in enumerate(board.systems)}
     return places.get(system)
 
@@ -241,13 +241,13 @@ def column_name(recipe: dict[str, Any], key: str) -> str:
     return column["name"] or _("Total")
 
 
-# Thin evidence of a board, named before it is frozen or published, and to its readers.
+# Warnings about thin data, shown before a board is frozen or published, and to its readers
 
 SHOWN_NAMES = 5
 
 
 def board_warnings(board: ScoreBoard) -> list[str]:
-    """Return warnings, judge by judge; empty if every mean has its interval and rank."""
+    """Return warnings by judge; empty if every mean has an interval and a rank."""
     warnings = []
     if earlier := earlier_version(board):
         warnings.append(earlier)
@@ -266,7 +266,7 @@ def board_warnings(board: ScoreBoard) -> list[str]:
 
 
 def earlier_version(board: ScoreBoard) -> str:
-    """Return the limits of a frozen board of an earlier version; empty for the current version."""
+    """Return the limits of a board frozen by an earlier version; empty for the current version."""
     version = board.options.version
     if version == VERSION:
         return ""
@@ -345,7 +345,7 @@ def _totals(snapshot: BoardSnapshot) -> pd.Series:
 
 
 def _why_gone(sheets: list[str]) -> dict[str, int]:
-    """Count the reasons why sheets of the earlier snapshot no longer count."""
+    """Count why sheets from the earlier snapshot no longer count, by reason."""
     counts: dict[str, int] = {}
     excluded = Place.objects.filter(
         round=OuterRef("round"), rater=OuterRef("rater"), excluded_at__isnull=False

@@ -1,4 +1,4 @@
-"""Summary of a board: the finding in one sentence, and the charts."""
+"""Summary of a board, with the finding in one sentence and the charts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import text_of
 from .standings import BoardLine, board_rows, judge_name, ranking_of, scenario_names
 
-# The finding of a leaderboard: only what the corrected tests show.
+# The finding of a leaderboard, based only on the corrected tests
 
 
 def board_finding(board: ScoreBoard, judge: str) -> Conclusion:
-    """State one judge's leader: the system that differs from all others in the tests, if any."""
+    """State which system leads for one judge, if the tests separate it from all others."""
     ranking = ranking_of(board, judge)
     ranked = [standing for standing in ranking.standings if standing.rank is not None]
     if not ranked:
@@ -50,7 +50,7 @@ def board_finding(board: ScoreBoard, judge: str) -> Conclusion:
 
 
 def ground_of(board: ScoreBoard, judge: str) -> str:
-    """Return what ranks and means cover, and why ranks or calibrated means are missing."""
+    """Describe the questions behind means and ranks, and why calibrated means are missing."""
     ranking = ranking_of(board, judge)
     sentences = []
     if ranking.reason:
@@ -111,7 +111,7 @@ def _leader(standing: Standing, names: dict[str, str]) -> dict[str, str]:
 def _sure(ranking: JudgeRanking) -> str:
     """Return the interval and test of the first two systems, and the number of questions."""
     pairs = ranking.pairs
-    # Pairs come in the order of the board.
+    # Pairs are in the order of the board.
     low, high, p = pairs.low[0], pairs.high[0], pairs.p_holm[0]
     sentence = f"{after_holm(p)}."
     if low is not None and high is not None:
@@ -137,7 +137,7 @@ def _ground(ranking: JudgeRanking) -> str:
 def _highest(
     board: ScoreBoard, best: list[Standing], level: list[Standing], names: dict[str, str]
 ) -> str:
-    """Name the highest mean, for when the tests do not separate it from all others."""
+    """State the highest mean, for tests that do not separate it from all others."""
     fields = {
         "name": listed([names[standing.system] for standing in best]),
         "points": text_of(best[0].mean or 0.0, 2),
@@ -167,7 +167,7 @@ def _alike(ranked: list[Standing], names: dict[str, str]) -> str:
 
 
 def _not_apart(board: ScoreBoard, ranking: JudgeRanking, ranked: list[Standing]) -> str:
-    """Return why systems are not separated, and which data would separate them."""
+    """Return why the tests do not separate systems, and the data that would separate them."""
     least = least_to_differ(len(ranking.pairs.first))
     if ranking.n_common < least:
         text = _(
@@ -179,7 +179,7 @@ def _not_apart(board: ScoreBoard, ranking: JudgeRanking, ranked: list[Standing])
 
 
 def _detectable(ranking: JudgeRanking) -> list[str]:
-    """Return the detectable difference, and the questions needed to detect that of the top two."""
+    """Return the detectable difference, and the questions needed to separate the top two."""
     if not ranking.detectable:
         return []
     text = _(
@@ -202,13 +202,13 @@ Recipe = dict[str, Any]
 
 
 def _named(board: ScoreBoard, judge: str) -> list[tuple[str, BoardLine]]:
-    """Return the best rows under distinct names."""
+    """Return the best rows with distinct names."""
     rows = board_rows(board, judge)[:MOST]
     return list(zip(distinct(row.name for row in rows), rows, strict=True))
 
 
 def _rank_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
-    """Return the ranked systems; without any rank, all systems with a mean."""
+    """Return the ranked systems or, without ranks, all systems with a mean."""
     named = _named(board, judge)
     ranked = [(name, row) for name, row in named if row.standing]
     return [
@@ -285,7 +285,7 @@ def _groups(board: ScoreBoard, judge: str, recipe: Recipe, size: str) -> Spec:
 
 
 def _spread_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
-    """Return the first and last ranked system; without any rank, of all systems with answers."""
+    """Return the first and last system, among ranked systems or else among all with answers."""
     rows = [(name, row) for name, row in _named(board, judge) if row.row.n_answers]
     rows = [(name, row) for name, row in rows if row.standing] or rows
     ends = rows[:1] + rows[-1:] if len(rows) > 1 else rows

@@ -31,12 +31,12 @@ from .snapshot import Filters
 from .standings import BoardLine, board_rows, column_name, judge_name, ranking_of, thin_cells
 
 RECIPE = lazy(
-    "Counted: as in the CompQA paper, every sheet by itself, even several for one answer; "
-    "people's consolidated sheets where an answer has them; points outside the scale as given. "
-    "Incomplete sheets are left out.\n\nCells: mean ± sample sd over sheets.\n\nRows: "
-    "unweighted mean of the scenario means ± mean of their sds.\n\nCertainty: no intervals and "
-    "no ranks. Systems have different questions and unequal numbers of sheets, and these sds "
-    "do not say how far a mean may be off."
+    "Counted: every sheet, even several for one answer, as in the CompQA paper; people's "
+    "consolidated sheets if an answer has them; points outside the scale as given. Incomplete "
+    "sheets are left out.\n\nCells: mean ± sample sd over sheets.\n\nRows: unweighted mean of the "
+    "scenario means ± mean of their sds.\n\nCertainty: no intervals and no ranks. Systems have "
+    "different questions and unequal numbers of sheets, and these sds do not show how precise a "
+    "mean is."
 )
 
 
@@ -94,7 +94,7 @@ def _paper_cells(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> list[
 
 @dataclass(frozen=True)
 class ScenarioPair:
-    """Cells of both systems in one scenario; at least one exists."""
+    """Cells of two systems in one scenario; at least one of them exists."""
 
     scenario: int
     first: PaperCell | None
@@ -120,9 +120,9 @@ class PaperPair:
 
 
 def paper_pair(board: ScoreBoard, judge: str, system: int, other: int) -> PaperPair | None:
-    """Compare two systems with the paper's recipe, the higher mean first.
+    """Compare two systems by the paper's recipe, the higher mean first.
 
-    None unless both have sheets.
+    Return None unless both have sheets.
     """
     lines = [row for row in paper_rows(board, judge) if row.place in (system, other)]
     if len(lines) != 2:
@@ -137,7 +137,7 @@ def paper_pair(board: ScoreBoard, judge: str, system: int, other: int) -> PaperP
 
 
 def paper_pair_table(pair: PaperPair, caption: str) -> TableData:
-    """Return a row per scenario with both means."""
+    """Return a table with both means for each scenario."""
     columns = [Column(_("Scenario"), "0")]
     for side, name in (("1", pair.first), ("2", pair.second)):
         columns.append(Column(name, f"{side}.mean"))
@@ -156,13 +156,13 @@ def _minus(cell: PaperCell | PaperRow | None, other: PaperCell | PaperRow | None
     return cell.mean - other.mean
 
 
-# The figures of a board as tables: what pages show and what people take away.
+# The figures of a board as tables for pages and downloads
 
 
 def board_table_of(
     snapshot: BoardSnapshot, board: ScoreBoard, judge: str, filters: Filters, slug: str
 ) -> TableData:
-    """Return one figure as a table; raises KeyError for an unknown one."""
+    """Return one figure as a table; raises KeyError if it is unknown."""
     where = source_of(snapshot, board, judge, filters)
     name = f"{_called(slug)}-snapshot-{snapshot.number}"
     return TABLES[slug].table(board, judge, snapshot.recipe, where=where, name=name)
@@ -231,7 +231,7 @@ def _board(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> list[Column
 
 
 def _ground(own: StandingRow) -> str:
-    """Return the questions that a mean covers."""
+    """Describe the questions that a mean covers."""
     if own.mean is None:
         return ""
     return _("common questions") if own.is_common else _("its own questions")
@@ -245,24 +245,24 @@ TABLES: dict[str, FigureTable] = {
     "board": FigureTable(
         lazy("Leaderboard"),
         lazy(
-            "Mean: over the questions that all ranked systems share, in the scenarios that those "
-            "with scenarios share (a system without scenarios, such as people, counts with its "
-            "own answers), so that differences of means are paired differences. Means of other "
-            "systems are over their own questions and cannot be compared. Replicates, people and "
-            "choices are averaged within the question first; of a person's repeats, the first "
-            "sheet counts.\n\nIntervals: 95 %, Student's t over questions, corrected for "
-            "skewness (Hall 1992), for ten questions or more.\n\nRank: every pair of systems is "
-            "tested question by question (the same t; p at least that of the exact sign-flip "
+            "Mean: over the questions that all ranked systems share, in the scenarios that "
+            "systems with scenarios share (a system without scenarios, such as people, counts "
+            "with its own answers), so that differences of means are paired differences. Means of "
+            "other systems are over their own questions and cannot be compared. Replicates, "
+            "people and choices are averaged within the question first; of a person's repeats, "
+            "the first sheet counts.\n\nIntervals: 95 %, Student's t over questions, corrected "
+            "for skewness (Hall 1992), for ten questions or more.\n\nRank: every pair of systems "
+            "is tested question by question (the same t; p at least that of the exact sign-flip "
             "test; Holm over all pairs), for ten common questions or more. A range of ranks "
-            "leaves out the systems shown to be above and those shown to be below. Two systems "
-            "in the same group cannot be told apart; two in different groups need not be "
-            "separable.\n\nLeft out: unscored sheets are left out of every mean; coverage is the "
-            "share of requested answers with a score. Cells with too few scored questions are "
-            "listed separately and are left out of every mean.\n\nWithout length: all scored "
-            "answers, moved along the slope within systems to the systems' mean length; "
+            "leaves out the systems shown to be above and those shown to be below. Two systems in "
+            "the same group cannot be told apart; two in different groups may still be "
+            "indistinguishable.\n\nLeft out: unscored sheets are left out of every mean; coverage "
+            "is the share of requested answers with a score. Cells with too few scored questions "
+            "are listed separately and are left out of every mean.\n\nWithout length: all scored "
+            "answers, adjusted to the systems' mean length along the slope within systems; "
             "Student's t with questions as clusters.\n\nCalibrated to people: mean of the "
-            "scenarios' prediction-powered means and of their bounds, so the interval tends to "
-            "be too wide."
+            "scenarios' prediction-powered means and of their bounds, so the interval tends to be "
+            "too wide."
         ),
         _board,
         _lines,
@@ -270,7 +270,7 @@ TABLES: dict[str, FigureTable] = {
     "thin": FigureTable(
         lazy("Thin cells, left out of every mean"),
         lazy(
-            "Too few questions have a score here for a mean to say anything yet. These cells do "
+            "These cells have too few scored questions for a meaningful mean. They do "
             "not affect ranks, means or the choice of compared scenarios."
         ),
         thin_columns,
@@ -279,9 +279,9 @@ TABLES: dict[str, FigureTable] = {
     "conditions": FigureTable(
         lazy("Conditions of the answers"),
         lazy(
-            "A cell shows answers from one condition: a plain one if it has any, and among "
-            "several the one with the most scored questions. Answers under other conditions are "
-            "left out of all figures here; choose a condition to see them."
+            "A cell shows answers from one condition: a plain condition if there is one; if "
+            "several qualify, the condition with the most scored questions. Answers under other "
+            "conditions are left out of all figures here; choose a condition to see them."
         ),
         condition_columns,
         "conditions",
@@ -325,7 +325,7 @@ TABLES: dict[str, FigureTable] = {
     "cells": FigureTable(
         lazy("All cells"),
         lazy(
-            "sd: over answers, ddof 1; not a basis for an interval. "
+            "sd: over answers, ddof 1; not usable for intervals. "
             "Worst and best case: the mean if every unscored answer had no points or all points."
         ),
         CELL_COLUMNS,
@@ -353,10 +353,10 @@ TABLES: dict[str, FigureTable] = {
         lazy("Pairs of systems"),
         lazy(
             "First minus second over the common questions. Interval and p: Student's paired t, "
-            "corrected for skewness, p never below that of sign flips; both for this pair alone. "
-            "Detectable: the true difference that this many questions detect with power .8, "
-            "corrected for all pairs. Interval and detectable difference need at least ten "
-            "questions."
+            "corrected for skewness, with p at least that of the sign-flip test; both are for "
+            "this pair alone. Detectable: the true difference that this many questions detect "
+            "with power .8, corrected for all pairs. Interval and detectable difference need at "
+            "least ten questions."
         ),
         pair_columns,
         lambda board, judge, recipe: ranking_of(board, judge).pairs.rows() if judge else [],
@@ -366,7 +366,7 @@ TABLES: dict[str, FigureTable] = {
         lazy(
             "Points per 100 characters: among answers to the same question under the same "
             "scenario, 95 % interval over questions; within one system: system and question as "
-            "fixed effects. Cost in the units of the endpoint's price, where calls are known."
+            "fixed effects. Cost in the units of the endpoint's price, if calls were recorded."
         ),
         JUDGE_COLUMNS,
         judge_rows,

@@ -1,4 +1,4 @@
-"""Pages of boards: live, frozen and public boards, pairs of systems, downloads."""
+"""Pages of live, frozen and public boards, of pairs of systems, and downloads."""
 
 import base64
 import uuid
@@ -67,13 +67,13 @@ PAIR = "pair"
 
 @study_page(*RESEARCHERS)
 def scores(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show the stored leaderboard; a newer one is computed in the background."""
+    """Show the stored leaderboard, while a newer one may be computed in the background."""
     return render(request, "benchmark/leaderboard/scores.html", _live_context(request, study))
 
 
 @study_page(*RESEARCHERS)
 def scores_fragment(request: StudyRequest, study: Study) -> HttpResponse:
-    """Return the leaderboard if it differs from what the page has seen."""
+    """Return the leaderboard if it differs from the version on the page."""
     context = _live_context(request, study)
     board, seen = context.get("shown"), request.GET.get("seen", "")
     if board is not None and board.is_polling and seen == board.version:
@@ -97,7 +97,7 @@ def boards(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def board(request: StudyRequest, study: Study, number: int) -> HttpResponse:
-    """Show one snapshot under its permanent address."""
+    """Show one snapshot at its permanent URL."""
     snapshot = board_or_404(study, number)
     board_view = shown_board(request, snapshot)
     context = {
@@ -142,7 +142,7 @@ def _source(board_view: BoardView) -> str:
 
 
 def pair_figures(board_view: BoardView, chosen: list[str]) -> list[Figure]:
-    """Return the two chosen systems side by side; empty unless both can be compared."""
+    """Return the comparison of the two chosen systems; empty unless both can be compared."""
     pair = _pair(board_view, chosen)
     if pair is None:
         return []
@@ -180,11 +180,9 @@ def pair_figures(board_view: BoardView, chosen: list[str]) -> list[Figure]:
 
 
 def _pair(board_view: BoardView, chosen: list[str]) -> SystemPair | PaperPair | None:
-    """Return the chosen pair under the recipe shown.
+    """Return the chosen pair by the recipe shown; None unless both can be compared.
 
-    None unless both can be compared.
-
-    Those are systems with ranks, by the paper's recipe systems with sheets.
+    Systems can be compared if they have ranks or, for the paper's recipe, sheets.
     """
     if board_view.board is None or not board_view.judge or len(set(chosen)) != 2:
         return None
@@ -230,7 +228,7 @@ def _filters_context(board_view: BoardView) -> dict[str, Any]:
 
 
 def _several_conditions(recipe: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the conditions to choose from; none if each is a scenario, which has a filter."""
+    """Return the conditions to choose from; empty if the filter for scenarios is sufficient."""
     conditions = recipe.get("conditions", [])
     scenarios = {condition["scenario"] for condition in conditions}
     return conditions if len(conditions) > len(scenarios) else []
@@ -255,7 +253,7 @@ STYLES = (
 
 
 def page_file(snapshot: BoardSnapshot) -> bytes:
-    """Return one page with every judge's leaderboard of a snapshot, as on the public page."""
+    """Return a page with a snapshot's leaderboards by all judges, as on the public page."""
     board = ScoreBoard.from_dict(snapshot.figures["board"])
     parts = [_part(BoardView(snapshot, Filters(), judge.key, board)) for judge in board.judges]
     styles = "\n".join(_text(name) for name in STYLES)
@@ -276,7 +274,7 @@ def _part(board_view: BoardView) -> dict[str, Any]:
 
 
 def _pictures(card: Figure) -> dict[str, str]:
-    """Return a light and a dark picture as data addresses; empty for a card without a chart."""
+    """Return light and dark images as data URLs; empty for a card without a chart."""
     if not card.alt or card.draw is None:
         return {}
     spec = card.draw("wide")
@@ -296,7 +294,7 @@ def _text(name: str) -> str:
         return file.read()
 
 
-# Files of a board, beside those of every snapshot.
+# Files of a board, in addition to those of every snapshot
 FILES = {
     "rows.parquet": ("application/vnd.apache.parquet", lambda board: rows_parquet(board.rows)),
     "board.html": ("text/html; charset=utf-8", page_file),
@@ -326,7 +324,7 @@ def board_figure(
 def send_figure(
     request: HttpRequest, board_view: BoardView, figure: str, format: str
 ) -> HttpResponse:
-    """Send one figure of the shown board; 404 for an unknown one."""
+    """Send one figure of the shown board; 404 if it is unknown."""
     figures = (figure_of(board_view, slug) for slug in TABLES if slug == figure)
     return figure_file(request, figures, figure, format)
 
@@ -337,13 +335,13 @@ urlpatterns += [
 ]
 
 
-# A frozen board that anybody may read: the board alone, no study, no person, no rows.
+# Public pages of frozen boards, without the study, people or rows
 
 NO_INDEX = "noindex, nofollow"
 
 
 def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Decorate ``view(request, shown, …)``: find the snapshot and keep search engines away."""
+    """Decorate a view to find the snapshot by its token and block search engines."""
 
     @wraps(view)
     def page(request: HttpRequest, token: uuid.UUID, **kwargs) -> HttpResponse:
@@ -370,7 +368,7 @@ def public_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 
 @public_page
 def public_board(request: HttpRequest, board_view: BoardView) -> HttpResponse:
-    """Show the board of the address."""
+    """Show the public board."""
     context = board_context(board_view) | {"warnings": board_warnings(board_view.found[1])}
     return render(request, "benchmark/leaderboard/public_board.html", context)
 

@@ -50,12 +50,12 @@ from cqa_site.web.tables import text_of
 from cqa_site.web.templatetags.pages import percent
 from .context import BoardView
 
-# Among more judges than these, the columns of the others are left to choice.
+# With more judges than this, columns of other judges are hidden by default.
 MOST_JUDGES = 3
 
 
 def leaderboard(board: ScoreBoard, judge: str, *, is_ticked: bool) -> Board:
-    """Return the systems as one judge ranks them; with ``is_ticked`` two can be selected."""
+    """Return the systems as ranked by one judge; with ``is_ticked``, two can be selected."""
     reason = ranking_of(board, judge).reason
     columns = [BoardColumn("mean", _("Mean"), lambda row: _mean(row.row), word="interval")]
     if any(estimate.judge == judge and estimate.mean is not None for estimate in board.calibrated):
@@ -86,7 +86,7 @@ def _details(board: ScoreBoard) -> list[BoardColumn]:
 
 
 def paper_board(board: ScoreBoard, judge: str, *, is_ticked: bool) -> Board:
-    """Return the systems under the paper's recipe: no ranks, no intervals."""
+    """Return the systems by the paper's recipe, without ranks and intervals."""
     columns = [
         BoardColumn("mean", _("Mean ± sd"), lambda row: _with_sd(row.row)),
         *_scenarios(board, _paper_cell, is_shown=True),
@@ -117,7 +117,7 @@ def _scenarios(
 
 
 def _others(board: ScoreBoard, judge: str) -> list[BoardColumn]:
-    """Return a column for each other judge, by place. Public pages show no keys of raters."""
+    """Return a column for each other judge, by position, because public pages hide rater keys."""
     others = [(at, other) for at, other in enumerate(board.judges) if other.key != judge]
     is_shown = len(board.judges) <= MOST_JUDGES
     return [
@@ -139,7 +139,7 @@ def _drawn(draw: Callable[[Any], BoardCell], part: str, at: int, row: Any) -> Bo
 def _estimate(
     cell: StandingRow | ScoreCell | CalibratedStanding, *details: str, notes: Sequence[str] = ()
 ) -> BoardCell:
-    """Return a mean with its interval, or with a note that it has none."""
+    """Return a mean with its interval, or with a note that the interval is missing."""
     lacks = cell.low is None and cell.reason
     remarks = [_("no interval") if lacks else "", *notes]
     return figure_cell(cell, notes=remarks, details=details)
@@ -182,7 +182,7 @@ def _scenario(cell_view: CellView | None) -> BoardCell:
 
 
 def _conditions(several: ConditionChoice | None) -> list[str]:
-    """Return which of several conditions a cell shows."""
+    """Return the condition that a cell shows, and the number of others."""
     if several is None:
         return []
     n = len(several.others)
@@ -233,7 +233,7 @@ def _paper_cell(cell: PaperCell | None) -> BoardCell:
     return _with_sd(cell, *notes, details=[f"n {cell.n:,}"])
 
 
-# Cards below the leaderboard; the others are files only.
+# Cards below the leaderboard; other figures are available only as files.
 CARDS = (
     "thin", "conditions", "scenarios", "groups", "criteria", "distributions", "beside", "judges",
 )  # fmt: skip
@@ -241,9 +241,9 @@ CARDS = (
 WIDE = ("conditions", "criteria", "judges", "paper-cells")
 MEANS = ("groups", "criteria")
 PAPER_CARDS = ("paper-cells",)
-# With more systems than this, the chart of points shows the first and the last.
+# With more systems than this, the chart of points shows only the first and the last.
 MOST_SPREAD = 2
-# Figures that the glossary explains.
+# Figures with a term in the glossary.
 WORDS = {"thin": "thin cell"}
 
 
@@ -267,7 +267,7 @@ def board_context(board_view: BoardView) -> dict[str, Any]:
 
 
 def _finding(board_view: BoardView, board: ScoreBoard) -> Conclusion:
-    """Return the finding; if no system can be ranked, with a link to the missing steps."""
+    """Return the finding, with a link to the missing steps if no system can be ranked."""
     finding = board_finding(board, board_view.judge)
     snapshot = board_view.found[0]
     is_ranked = any(standing.rank for standing in ranking_of(board, board_view.judge).standings)
@@ -287,7 +287,7 @@ def board_cards(board_view: BoardView) -> list[Figure]:
 
 
 def _says_something(figure: Figure) -> bool:
-    """Whether the figure has rows, and a figure of means at least one mean."""
+    """Whether the figure has rows or, for a figure of means, at least one mean."""
     cells = (cell for row in figure.table.rows for cell in row)
     if figure.slug in MEANS:
         return any(isinstance(cell, float) for cell in cells)
@@ -295,7 +295,7 @@ def _says_something(figure: Figure) -> bool:
 
 
 def _main(board_view: BoardView) -> Figure:
-    """Return the leaderboard figure; pages show more in its rows than its table has."""
+    """Return the leaderboard figure, with its sources and further files."""
     if board_view.is_paper:
         figure = figure_of(board_view, "paper")
         return replace(figure, title=TABLES["board"].title, recipe=RECIPE)
@@ -317,7 +317,7 @@ def _main(board_view: BoardView) -> Figure:
 
 
 def figure_of(board_view: BoardView, slug: str) -> Figure:
-    """Return one figure of the shown board; raises KeyError for an unknown one."""
+    """Return one figure of the shown board; raises KeyError if it is unknown."""
     entry, judge, (snapshot, board) = TABLES[slug], board_view.judge, board_view.found
     table = board_table_of(snapshot, board, judge, board_view.filters, slug)
     is_part = slug == "distributions" and len(table.rows) > MOST_SPREAD
@@ -342,7 +342,7 @@ def _leaderboard(board_view: BoardView, board: ScoreBoard) -> Board:
 
 
 def _as_shown(figure: Figure, recipe: dict[str, Any]) -> Figure:
-    """Return a figure in page form; criteria, too many for columns, become rows with names."""
+    """Return a figure in page form, with criteria as named rows because they are many."""
     table = joined(figure.table)
     if figure.slug not in ("groups", "criteria") or not isinstance(table, PageTable):
         return figure
@@ -355,7 +355,7 @@ def _as_shown(figure: Figure, recipe: dict[str, Any]) -> Figure:
 
 
 def _counted(table: PageTable) -> PageTable:
-    """Merge the last two columns, the fewest and the most answers of a row, into one."""
+    """Merge the last two columns, the lowest and highest number of answers, into one."""
     rows = [
         [*row[:-2], row[-1] if row[-2] == row[-1] else f"{row[-2]}–{row[-1]}"]
         for row in table.rows

@@ -21,7 +21,7 @@ from cqa_site.results.figures import Files
 from cqa_site.runs.models import Job
 from cqa_site.web.rest.queries import id_from
 
-# The other recipe of a board, as an address names it.
+# The value of ``recipe`` in URLs for the paper's recipe.
 PAPER = "paper"
 LONGEST_COLUMN = 40
 
@@ -30,9 +30,9 @@ LONGEST_COLUMN = 40
 class BoardView:
     """A snapshot with the requested filters and judge.
 
-    ``board`` is None while the figures of these filters are being computed. ``of_rows`` is the
-    hash of older rows from which they are, until newer ones are there; else empty. ``columns``
-    are those of the leaderboard that the address asks for.
+    ``board`` is None while the figures for these filters are being computed. ``of_rows`` is the
+    hash of older rows if the figures are outdated, else empty. ``columns`` are the leaderboard
+    columns requested in the URL.
     """
 
     snapshot: BoardSnapshot | None
@@ -49,14 +49,14 @@ class BoardView:
 
     @property
     def found(self) -> tuple[BoardSnapshot, ScoreBoard]:
-        """The snapshot and its figures; raises Http404 while there are none."""
+        """The snapshot and its figures; raises Http404 without figures."""
         if self.snapshot is None or self.board is None:
             raise Http404
         return self.snapshot, self.board
 
     @property
     def is_failed(self) -> bool:
-        """Whether the computation failed; ``job.error`` holds the reason."""
+        """Whether the computation failed; ``job.error`` has the reason."""
         return self.is_stale and self.job is not None and self.job.state == Job.State.FAILED
 
     @property
@@ -66,7 +66,7 @@ class BoardView:
 
     @property
     def version(self) -> str:
-        """Text that changes whenever the fragment would look different."""
+        """Text that changes whenever the fragment changes."""
         state = "failed" if self.is_failed else "stale" if self.is_stale else "fresh"
         if self.snapshot is None:
             return f"none-{state}"
@@ -77,7 +77,7 @@ class BoardView:
 
     @property
     def digest(self) -> str:
-        """Short hash of exactly these figures."""
+        """Short hash of these figures."""
         if self.snapshot is None:
             return ""
         newest: str = self.snapshot.recipe["figures_sha256"][:12]
@@ -85,7 +85,7 @@ class BoardView:
 
     @property
     def place(self) -> int:
-        """The judge's place among the judges; public pages use it because they show no keys."""
+        """The position of the judge, used on public pages instead of its key."""
         keys = [judge.key for judge in self.board.judges] if self.board else []
         return keys.index(self.judge) if self.judge in keys else 0
 
@@ -97,7 +97,7 @@ class BoardView:
 
     @property
     def files(self) -> Files:
-        """Download addresses of its figures; public ones hold no key of study or person."""
+        """Download URLs of its figures; public URLs contain no ids of studies or people."""
         snapshot, _board = self.found
         if self.is_public:
             paper = f"&recipe={PAPER}" if self.is_paper else ""
@@ -129,7 +129,7 @@ class BoardView:
 
 
 def with_board(rows: QuerySet) -> QuerySet[BoardSnapshot]:
-    """Add the leaderboard to snapshots as ``stored``; rows and other figures are not loaded."""
+    """Add the leaderboard to snapshots as ``stored``, and defer rows and other figures."""
     return rows.defer("rows", "figures").annotate(stored=KeyTransform("board", "figures"))
 
 
@@ -142,7 +142,7 @@ def board_or_404(study: Study, number: int) -> BoardSnapshot:
 
 
 def rubric_of(study: Study, request: HttpRequest) -> tuple[RubricVersion | None, list]:
-    """Return the requested rubric or the newest with sheets, and all rubrics with sheets."""
+    """Return the requested or else the newest rubric with sheets, and all rubrics with sheets."""
     known = boards_of(study)
     wanted = request.GET.get("rubric", "")
     if not wanted:
@@ -156,7 +156,7 @@ def rubric_of(study: Study, request: HttpRequest) -> tuple[RubricVersion | None,
 
 
 def live_board(request: StudyRequest, study: Study, rubric: RubricVersion) -> BoardView:
-    """Return the newest snapshot, and request a new one if sheets have changed."""
+    """Return the latest snapshot, and request a new one if sheets have changed."""
     rows = rubric.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
     snapshot = with_board(rows).first()
     is_stale = snapshot is None or snapshot.marker != board_marker(rubric)
@@ -177,7 +177,7 @@ def shown_board(
     is_stale: bool = False,
     job: Job | None = None,
 ) -> BoardView:
-    """Return a snapshot as the address requests it; a missing slice is requested."""
+    """Return a snapshot with the filters in the URL, and request missing figures."""
     filters = Filters.from_query(request.GET, snapshot.recipe)
     snapshot.board = ScoreBoard.from_dict(snapshot.stored)
     board: ScoreBoard | None = snapshot.board
@@ -204,7 +204,7 @@ def shown_board(
 
 
 def wants_paper(request: HttpRequest) -> bool:
-    """Whether the address requests the paper's recipe."""
+    """Whether the URL requests the paper's recipe."""
     return request.GET.get("recipe") == PAPER
 
 

@@ -151,5 +151,5 @@ def test_a_no_that_version_2_never_tested_is_not_shown():
     old = replace(new, version=2, verdict={"id-good": {"C1": rules.verdict(rules_of)}})
     found = figures.without_untested(old).verdict["id-good"]["C1"]
     assert (old.verdict["id-good"]["C1"].result, found.result) == ("no", "not_shown")
-    assert "make a new one" in found.rules["alternative"].reason
+    assert "create a new snapshot" in found.rules["alternative"].reason
     assert figures.without_untested(new) is new

@@ -75,7 +75,7 @@ def test_scenarios_and_aspects_over_answers_and_over_cells_and_what_is_refused()
         paper.with_totals(TABLE.drop(columns="rater"), SMALL)
     with pytest.raises(SheetError, match="two sheets"):
         paper.with_totals(pd.concat([TABLE, TABLE]), SMALL)
-    with pytest.raises(SheetError, match="whose"):
+    with pytest.raises(SheetError, match="rater or answer"):
         paper.with_totals(TABLE.assign(question=None), SMALL)
 
 
