@@ -216,8 +216,8 @@ def _of_medians(name: str) -> tuple[Simulation, Simulation]:
         study=covers, **about,
     )  # fmt: skip
     sentence = Simulation(
-        says="This shows a median below it, however often you look", rule=rule, counts="false",
-        sizes=(least, 30, 100), study=says_below, **about,
+        says="This shows that the median is below the floor, however often you look", rule=rule,
+        counts="false", sizes=(least, 30, 100), study=says_below, **about,
     )  # fmt: skip
     return interval, sentence
 

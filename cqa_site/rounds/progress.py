@@ -370,7 +370,7 @@ def _card(
         )
     elif is_held:
         card = Card(
-            text=_("Your practice answers did not match the key often enough."),
+            text=_("Your practice answers did not match the known answers often enough."),
             button=_("View"),
             badge=_("Waiting for a researcher"),
         )

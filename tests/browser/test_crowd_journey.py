@@ -150,7 +150,7 @@ def pass_steps(hand, name):
         else:
             hand.choose("label", "0 ·")
             hand.press("[value=next]")
-        expect(page.locator("main")).to_contain_text(re.compile(r"Step 4 of 4[\s\S]*Not this one"))
+        expect(page.locator("main")).to_contain_text(re.compile(r"Step 4 of 4[\s\S]*Not right"))
         hand.press("main a.primary")
 
 

@@ -68,7 +68,7 @@ def test_an_archive_says_what_is_in_it_in_the_order_of_what_needs_what(client, s
         ("human_scores", "compqa/human", ["people.tsv"]),
     ]
     assert inside["unknown"] == ["compqa/README.md"]
-    assert "6 files of known kinds. They are imported only after a dry run." in page.text
+    assert "6 files were recognized. They are imported only after a dry run." in page.text
     assert (ImportFile.objects.count(), Answer.objects.count()) == (1, 0)
 
 

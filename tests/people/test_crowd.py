@@ -282,7 +282,7 @@ def test_a_released_place_goes_to_the_next_browser_and_is_logged(
     assert refusal(secret).status_code == 409
 
 
-@pytest.mark.parametrize(("places", "words"), [(3, b"no longer takes"), (1, b"All places")])
+@pytest.mark.parametrize(("places", "words"), [(3, b"no longer accepts"), (1, b"All places")])
 def test_a_closed_or_full_link_lets_back_in_but_nobody_new(
     researcher, label_round, people, places, words
 ):
@@ -430,7 +430,7 @@ def test_words_alone_are_no_fault_and_are_kept_for_the_researchers(
         label_items(Participant.objects.get(), labels)
         text = report(client)
         assert not codes_in(text)
-        assert "The researchers have your report" in " ".join(text.split())
+        assert "The researchers have received your report" in " ".join(text.split())
         person = Participant.objects.get()
         assert (person.outcome, person.fault_report) == ("running", "The keys do nothing")
     assert "The keys do nothing" in researcher.get(links_page(label_round)).text

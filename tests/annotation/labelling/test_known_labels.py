@@ -169,7 +169,7 @@ def test_page_and_programs_take_one_or_all(lab):
     with CaptureQueriesContext(connection) as captured:
         text = client.get(page).text
     assert len(captured) <= 30
-    assert "Settled disputes of other rounds" in text
+    assert "Settled disputes from other rounds" in text
     assert "experts chose different labels (1)" in text
     assert "Use all 3 as" in text
     assert f'href="{page}"' in client.get(reverse("label_round_items", args=ids)).text

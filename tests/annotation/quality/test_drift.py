@@ -79,7 +79,7 @@ def test_the_page_names_who_fell_and_its_files_open(label_round, researcher):
     page = client.get(reverse("quality_drift", args=ids)).content.decode()
     fallen = max(quality_of(label_round)[0], key=lambda person: bool(person.fall)).rater
     assert f"Falls signalled: 1 ({fallen.pseudonym})" in page
-    assert "4 % get one within their first 60" in " ".join(page.split())
+    assert "4 % get a signal within their first 60" in " ".join(page.split())
     for format in ("csv", "svg"):
         assert (
             client.get(reverse("quality_figure", args=[*ids, "drift", format])).status_code == 200

@@ -367,7 +367,7 @@ def answer(client, page, step, label):
     shown = client.get(page).content.decode()
     item = shown.split('name="item" value="')[1].split('"')[0]
     assert "checked" not in shown
-    assert "Not this one" not in shown
+    assert "Not right" not in shown
     return client.post(page, {"step": step, "item": item, "label": label, "then": "next"})
 
 
@@ -457,7 +457,7 @@ def test_only_who_passed_is_told_so(is_let_in):
 def test_a_new_study_is_told_how_to_get_items_to_train_on():
     world = World("score")
     page = reverse("onboarding_new", args=[world.study.public_id])
-    _before, _title, text = sign_in(world.researcher).get(page).text.partition("items come from")
+    _before, _title, text = sign_in(world.researcher).get(page).text.partition("of training items")
     help_text, _form, _fields = text.partition("<form")
     for kind in kinds():
         address = reverse(kind.rounds_page, args=[world.study.public_id])

@@ -322,7 +322,7 @@ def test_steps_that_come_to_a_running_round_are_announced_and_explained():
     assert "1 person has begun; new steps come before their next item" in page
     values = {"onboarding": version}
     assert correct_round(round_=world.round, actor=world.researcher, values=values)
-    client, note = sign_in(world.people[0]), "What you have done so far counts."
+    client, note = sign_in(world.people[0]), "Your work so far still counts."
     texts = [client.get(world.address(""), follow=True).text]
     assert "I have read the guideline" in texts[0]
     do(world, "reading")
