@@ -48,7 +48,7 @@ from .replacement import (
     with_people,
 )
 
-# Most shared answers summed over all pairs, and the number of pairs that are always compared.
+# Largest total of shared answers over all pairs; number of pairs that are always compared.
 MOST_SHARED = 150_000
 LEAST_PAIRS = 10
 
@@ -176,7 +176,7 @@ def judge_row(
 def judge_differences(
     grid: PointsGrid, judges: Sequence[SheetRater], draws: Jackknife
 ) -> dict[tuple[str, str], AgreementFigure]:
-    """Map pairs of judges to the difference of their alphas with people, on shared answers.
+    """Map pairs of judges to the difference between their alphas with people, on shared answers.
 
     The alphas are those of totals, first minus second. Only pairs that the rule "closest judge"
     allows are included; ``p_yes`` is two-sided.
@@ -208,9 +208,9 @@ def ranked(
     Parameters
     ----------
     rows
-        In any order.
+        Rows in any order.
     differences
-        From `judge_differences`.
+        Result of `judge_differences`.
     """
     known = [row for row in rows if row.agreement.value is not None]
     adjusted = holm(
@@ -279,7 +279,8 @@ class AgreementOptions:
     epsilon
         Epsilon of the alternative-annotator test; None uses `epsilon_of`.
     most_pairs, most_judges
-        Most pairs of raters, by answers in common, and most judges, by number of sheets.
+        Largest numbers of rater pairs (most shared answers first) and of judges (most sheets
+        first).
     families
         Name → family for names that suggest a wrong family.
     """

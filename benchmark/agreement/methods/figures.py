@@ -72,7 +72,7 @@ class Alphas:
 
 @dataclass(frozen=True, kw_only=True)
 class PeopleCounts:
-    """Numbers of persons and of answers: scored, scored by two or more, and consolidated."""
+    """Numbers of people, and of answers scored, scored by two or more people, and consolidated."""
 
     raters: int
     answers: int
@@ -127,7 +127,7 @@ class ColumnAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class TooFew:
-    """Replaces a `ConcatenatedAlpha` if there are fewer than two answers."""
+    """Replacement for a `ConcatenatedAlpha` of fewer than two answers."""
 
     n: int
     value: None
@@ -217,8 +217,8 @@ class VarianceComponents:
 class Consistency:
     """Number of answers with several sheets, and their mean number of sheets, ``replicates``.
 
-    ``each`` is the harmonic mean over all answers, because the squared error of a mean falls
-    with the inverse of the number of sheets.
+    ``each`` is the harmonic mean of sheets over all answers, because the error of a mean falls
+    with the inverse of its number of sheets.
     """
 
     answers: int

@@ -114,7 +114,7 @@ class Jackknife:
         tops, bottoms : shape (n_questions,)
             Contribution of each question.
         n
-            As in `figure`.
+            See `figure`.
         """
         whole = float(bottoms.sum())
         if abs(whole) < 1e-12:
@@ -151,7 +151,7 @@ def figure(
     n: int,
     reason: str = "",
 ) -> AgreementFigure:
-    """Return a figure ready for JSON: never NaN, with a reason for every missing part."""
+    """Return a figure for JSON, without NaN and with a reason for every missing part."""
     return AgreementFigure(
         value=_short(value), low=_short(low), high=_short(high), n=n, reason=reason or None
     )
@@ -185,7 +185,7 @@ def within_sums(people: FloatArray, codes: IntArray, n_questions: int) -> FloatA
     Parameters
     ----------
     people : shape (n, n_people)
-        NaN for gaps; answers with fewer than two values do not count.
+        Values with NaN for gaps; answers with fewer than two values do not count.
     codes : shape (n,)
         Code of each answer's question, starting at 0.
     n_questions
@@ -280,7 +280,7 @@ def difference_figure(
 
 
 def _log_ratio(first: FloatArray, second: FloatArray, margin: float) -> FloatArray:
-    """Return log ratios, below 0 where the first alpha exceeds the second minus the margin."""
+    """Return log ratios, below 0 if the first alpha exceeds the second minus the margin."""
     rest = (np.maximum(remainder, 1e-12) for remainder in (1 - first, 1 - second + margin))
     return np.asarray(np.log(next(rest)) - np.log(next(rest)))
 

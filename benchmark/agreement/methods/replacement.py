@@ -218,6 +218,7 @@ def points_of(
 # | bias | mean within 5 % of the maximum | outside | equivalence (Westlake 1972) |
 # | unscored | at most 5 % of the replies | above 5 % | 95 % coverage, as for boards |
 # | consistency | reliability of used points above .8 | below .667 | Krippendorff's marks |
+#
 # "Yes" and "no" are one-sided tests. If neither is shown, the outcome is "not proven", with the
 # data needed to decide. One "no" makes the verdict no, so the tests of "no" share one level: for
 # the total over its rules, for all other columns over their rules and columns. A yes verdict needs

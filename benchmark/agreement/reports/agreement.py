@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FETCH = 500
 # Reading a text takes half a millisecond. Answers scored by people have priority.
 MOST_COUNTED = 5_000
-# With this column, the texts need not be read again.
+# This column saves reading the texts again.
 BY_CODE = "points_by_code"
 # Cached points of answers by id, because answers never change but a leaderboard is recomputed
 # after every import of sheets. The cache is cleared at `MOST_KEPT` answers.

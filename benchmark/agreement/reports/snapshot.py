@@ -169,7 +169,7 @@ class ScoreSelection:
     ) -> ScoreSelection:
         """Read the selection from a query string.
 
-        If a rater is not named, the judge with the most sheets or people replace it.
+        By default, the judge with the most sheets is compared with people.
         """
         known = [PEOPLE, *(candidate.key for candidate in grid.raters)]
         judges = sorted(grid.judges, key=lambda judge: -judge.sheets)
@@ -245,7 +245,7 @@ def shown_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _sheets(table: pd.DataFrame, grid: PointsGrid, rater: str) -> pd.Series:
-    """Map each answer to the rater's first replicate."""
+    """Map each answer to the rater's sheet from the first replicate."""
     if rater == PEOPLE:
         own = table[table["rater_id"].isin([person.key for person in grid.people])]
     else:

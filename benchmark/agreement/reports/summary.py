@@ -202,7 +202,7 @@ def _dots(points: Rows, plane: Plane) -> Layer:
 
 
 def _names(lines: Rows, plane: Plane) -> list[Layer]:
-    """Return names and values from top to bottom, each joined to its line."""
+    """Return names and values from top to bottom, each connected to its line."""
     ordered = sorted(lines, key=lambda line: -line["at"])
     labels = [_said(line) for line in ordered]
     room = LEADING * max((len(label) for label in labels), default=1) + 2

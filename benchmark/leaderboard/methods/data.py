@@ -329,7 +329,7 @@ def ratio_interval(tops: FloatArray, bottoms: FloatArray, options: BoardOptions)
     """Return the interval of a ratio of sums, with one term of each sum per question."""
     known = bottoms > 0
     value = tops.sum() / bottoms.sum()
-    # Each is divided by the weight of the others, because heavy questions pull the ratio.
+    # Each term is divided by the weight of the others, because heavy questions pull the ratio.
     others = np.maximum(bottoms.sum() - bottoms[known], 1e-12)
     added = (tops - value * bottoms)[known] / others
     return _interval(float(value), added - added.mean(), int(known.sum()), options)

@@ -23,7 +23,7 @@ from benchmark.rubrics.methods.rubric import Rubric
 # systems share questions, so their sds cannot be used for intervals.
 #
 # Source: CompQA paper, section 4, tables 3 to 5 and figures 6 and 7. The recipes were worked out
-# from the released scores, as the paper gives none.
+# from the released scores, because the paper does not give them.
 
 ANSWER = ("system", "scenario", "question", "choice")
 ABOUT = (*ANSWER, "rater")

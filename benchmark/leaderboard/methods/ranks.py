@@ -221,7 +221,7 @@ def common_ground(
     for system, own in columns.items():
         wanted = scenarios if set(own) - {NO_SCENARIO} else (NO_SCENARIO,)
         if wanted and set(wanted) <= set(own):
-            # A question counts only with all scenarios, or means would mix scenarios.
+            # A question counts only if it has all scenarios; otherwise, means would mix them.
             matrix[:, system] = table.values[:, [own[scenario] for scenario in wanted]].mean(
                 axis=1
             )
@@ -261,7 +261,7 @@ def _sharing(
             break
         alone = (~own).sum(axis=1) == 1
         gained = (~own[alone]).sum(axis=0)
-        # Removing this system gains most questions; of ties, it has the fewest questions.
+        # Removing this system gains the most questions; among ties, it has the fewest questions.
         worst = min(range(len(sharing)), key=lambda at: (-gained[at], own[:, at].sum(), at))
         if not gained.any() and _has_no_gap(own):
             break
@@ -371,7 +371,7 @@ def _own(
 ) -> _Mean:
     """Return the mean over a system's own cells that are not thin.
 
-    Only compared scenarios are used if possible.
+    If possible, only compared scenarios are used.
     """
     cells = {int(place): table.cells[int(place)] for place in places}
     full = [at for at, cell in cells.items() if cell.n_questions and not cell.is_thin]

@@ -264,7 +264,7 @@ TEXT = (
     "system_kind", "model", "condition_id", "condition", "dataset", "rater_id", "rater_kind",
     "rater_name", "source", "state", "reason", "off_scale_points",
 )  # fmt: skip
-# Kinds of raters with names of people.
+# Kinds of raters whose names are replaced by pseudonyms.
 NAMED = ("person", "expert")
 
 
@@ -355,7 +355,7 @@ def board_marker(rubric: RubricVersion) -> str:
     """Return a digest of all inputs of the figures, with five queries that use indexes.
 
     New sheets and changed states change the counts, and revised scores add an event. Exclusions,
-    control items, trust in runs and training comparisons of systems are read directly.
+    control items, trust in runs and comparisons that systems were trained on are read directly.
     """
     sheets = ScoreSheet.objects.filter(study=rubric.study_id, rubric=rubric)
     states = sheets.order_by("state", "rater").values_list("state", "rater").annotate(Count("pk"))

@@ -137,7 +137,7 @@ def _ground(ranking: JudgeRanking) -> str:
 def _highest(
     board: ScoreBoard, best: list[Standing], level: list[Standing], names: dict[str, str]
 ) -> str:
-    """State the highest mean, for tests that do not separate it from all others."""
+    """State the highest mean if the tests do not separate it from all others."""
     fields = {
         "name": listed([names[standing.system] for standing in best]),
         "points": text_of(best[0].mean or 0.0, 2),

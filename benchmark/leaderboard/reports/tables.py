@@ -42,7 +42,7 @@ RECIPE = lazy(
 
 @dataclass(frozen=True)
 class PaperLine:
-    """One system under the paper's recipe; ``cells`` are in scenario order."""
+    """One system by the paper's recipe, with ``cells`` in the order of scenarios."""
 
     place: int
     id: str
