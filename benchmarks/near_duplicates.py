@@ -1,14 +1,15 @@
-"""How many variations of a form letter are found, with how many false members, how fast.
+"""How many variations of a form letter are found, how many false members, and how fast.
 
     python -m benchmarks.near_duplicates [--seed 1] [--large 10000]
 
-Each language has an invented letter that people send with another greeting and name, a sentence
-more or less, other words, typing errors and paragraphs in another order, "heavy" ones with twice
-as much of it. Around them stand hand-written comments of `benchmarks.comments.survey_files`, made
-ones of `benchmarks.comments.worlds`, comments that quote one to three sentences of the letter
-beside their own, a letter of the other side, and short comments that many people write alike.
-A false member is in the letter's group and no variation of it. Comments in other groups share half
-of their text, too: they quote the same sentence, and made comments are written from one book.
+Each language has an invented letter that people send with a different greeting and name, a
+sentence more or less, other words, typing errors, and paragraphs in a different order; "heavy"
+variations have twice as many changes. The other comments are handwritten ones from
+`benchmarks.comments.survey_files`, generated ones from `benchmarks.comments.worlds`, comments that
+quote one to three sentences of the letter and add their own, a letter of the other side, and
+short comments that many people write alike. A false member is in the letter's group but not a
+variation of it. Comments in other groups also share half of their text: they quote the same
+sentence, or were generated from the same book.
 """
 
 import argparse
@@ -27,13 +28,13 @@ from benchmarks.comments.worlds import WORLDS, make_world
 
 LETTERS = Path(__file__).parent / "comments" / "letters.toml"
 ALIKE = ("Very good.", "Keep it up!", "no comment", "Everything was fine, thank you very much.")
-# Whose hand-written comments stand around the letters of a language.
+# Language of the handwritten comments that are mixed with each language's letters.
 BESIDE = {"en": "en", "de": "de", "fr": "fr", "es": "fr", "ja": "en"}
 
 
 @dataclass(frozen=True)
 class LetterSet:
-    """Comments in a drawn order, and the indices of those that are the letter."""
+    """Comments in random order, and the indices of the letter's variations."""
 
     texts: list[str]
     letters: frozenset[int]
@@ -41,7 +42,7 @@ class LetterSet:
 
 @cache
 def letters() -> dict[str, Any]:
-    """The letter of each language, with what people change in it."""
+    """Return the letter of each language and the possible changes to it."""
     return tomllib.loads(LETTERS.read_text(encoding="utf-8"))
 
 
@@ -71,7 +72,7 @@ def vary(letter: dict[str, Any], draw: Random, times: int = 1) -> str:
 def make_set(
     language: str, comments: int = 1000, share: float = 0.3, *, seed: int = 1, times: int = 1
 ) -> LetterSet:
-    """Make comments of which a share is the letter of a language."""
+    """Create comments, a share of which are variations of a language's letter."""
     draw = Random(f"{seed}-{language}-{comments}")
     letter = letters()[language]
     variations = [vary(letter, draw, times) for _copy in range(round(comments * share))]
@@ -85,13 +86,13 @@ def make_set(
 
 
 def others_of(language: str, number: int, draw: Random) -> list[str]:
-    """Write comments that are not the letter: alike, quoting it, long and short."""
+    """Write comments that are not the letter: identical ones, quotations, long and short ones."""
     sentences = [text for own in letters()[language]["paragraphs"] for text in own]
     own = list(own_comments(BESIDE[language]))
     draw.shuffle(own)
     others = [draw.choice(ALIKE) for _copy in range(number // 10)] + own[: number // 3]
     rest = [*own[number // 3 :], *draw.sample(made_comments(), len(made_comments()))]
-    # Each of these comments has more words of its own than it quotes.
+    # Each of these comments has more of its own text than it quotes.
     for _copy in range(number // 20):
         quoted = " ".join(draw.sample(sentences, draw.randint(1, 3)))
         words = ""
@@ -103,21 +104,21 @@ def others_of(language: str, number: int, draw: Random) -> list[str]:
 
 @cache
 def made_comments() -> list[str]:
-    """Return the comments of one statement from all invented worlds; longer ones share some."""
+    """Return all invented comments that have one statement; longer comments share statements."""
     comments = [comment for name in WORLDS for comment in make_world(name, 1).comments]
     return [comment.text for comment in comments if len(comment.statements) == 1]
 
 
 @cache
 def own_comments(language: str) -> list[str]:
-    """Return the hand-written comments in a language."""
+    """Return the handwritten comments in a language."""
     names = [name for name, (code, _topic) in SURVEYS.items() if code == language]
     return [comment.text for name in names for comment in read_survey(name).comments]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Share of the letters in their group, other members of it, comments in other groups."""
+    """Share of letters in their group, other members of it, and comments in other groups."""
 
     found: float
     false: int
@@ -126,13 +127,13 @@ class Measured:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """As the tables print it."""
+        """The values in the format of the tables."""
         numbers = (f"{self.found:.1%}", str(self.false), str(self.elsewhere))
         return (*numbers, f"{self.seconds:.2f}")
 
 
 def measure(letter_set: LetterSet) -> Measured:
-    """Look for near-duplicates, and compare them with what is known."""
+    """Find near-duplicates and compare them with the known letters."""
     begun = time.perf_counter()
     groups = near_duplicates.find_near_duplicates(letter_set.texts)
     seconds = time.perf_counter() - begun
@@ -144,7 +145,9 @@ def measure(letter_set: LetterSet) -> Measured:
 
 
 def independent_pairs(least: int) -> tuple[int, float]:
-    """Return the pairs of hand-written comments of this length, and the most that two share."""
+    """Return the number of pairs of handwritten comments with at least this length, and the
+    largest share of text that a pair has in common.
+    """
     most, pairs = 0.0, 0
     for name in SURVEYS:
         plains = [near_duplicates.plain_text(row.text) for row in read_survey(name).comments]

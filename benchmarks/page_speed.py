@@ -1,13 +1,14 @@
-"""Every page: time on the server, queries, and the bytes of a first visit.
+"""Server time, queries, and bytes of a first visit for every page.
 
     python -m benchmarks.page_speed
     python -m benchmarks.page_speed --votes 20000
 
-The pages are those of the demo study, and of a study with one of everything and so many votes,
-each as the roles who find a link to it get them: through the whole site with its middleware, the
-median of five requests after one, by the clock and of the processor alone. A first visit is the
-page with every style sheet, script, font and picture that it loads, all of it compressed with gzip
-as the site sends it; over TLS files come with Brotli, which is smaller.
+The pages are those of the demo study and of a study with one of everything and this many votes,
+as seen by each role that can reach them by links. They are requested through the whole site with
+its middleware; times are the median of five requests after a first one, as wall-clock and
+processor time. A first visit is the page with every style sheet, script, font and image that it
+loads, compressed with gzip as the site sends it; over TLS, files are sent with Brotli, which is
+smaller.
 """
 
 import argparse
@@ -26,10 +27,10 @@ from benchmarks.page_walk import GZIP, Page, walk
 REPEATS = 5
 SHOWN = 10
 RATERS, CONTROLS, VOTES_EACH = 60, 200, 3
-# Nobody has labelled these yet, so that the page of labels has something to show.
+# These are unlabelled, so that the labelling page has something to show.
 UNTOUCHED = 300
 BATCH = 5_000
-# Milliseconds, and bytes of a first visit.
+# Limits: milliseconds, and bytes of a first visit.
 SLOWEST = {"demo": 200, "votes": 400}
 HEAVIEST, HEAVIEST_LABEL = 120_000, 45_000
 HEAD = (
@@ -40,7 +41,7 @@ HEAD = (
 
 @dataclass
 class Row:
-    """A page with what was measured."""
+    """A page with its measurements."""
 
     page: Page
     ms: float
@@ -50,7 +51,7 @@ class Row:
 
     @property
     def is_heavy(self) -> bool:
-        """Whether a first visit is over the limit."""
+        """Whether a first visit exceeds the limit."""
         return self.weight > heaviest(self.page.name)
 
     def __str__(self) -> str:
@@ -62,7 +63,7 @@ class Row:
 
 
 def heaviest(name: str) -> int:
-    """How many bytes a first visit of a page may have."""
+    """Return the maximum number of bytes of a first visit of a page."""
     return HEAVIEST_LABEL if name == "label" else HEAVIEST
 
 
@@ -78,7 +79,7 @@ def start(folder: str) -> None:
 
 
 def load(client: Any, address: str) -> tuple[int, bytes]:
-    """A file as sent, and as read."""
+    """Return the size of a file as sent, and its content."""
     import gzip
 
     response = client.get(address, headers=GZIP)
@@ -88,7 +89,7 @@ def load(client: Any, address: str) -> tuple[int, bytes]:
 
 
 def measured(who: str, client: Any, starts: list[str], without: set[str]) -> Iterator[Row]:
-    """A row for each page that somebody reaches."""
+    """Yield a row for each page that a user can reach."""
     loaded = cache(partial(load, client))
     for page in walk(who, client, starts, without):
         walls, work = [], []
@@ -102,7 +103,7 @@ def measured(who: str, client: Any, starts: list[str], without: set[str]) -> Ite
 
 
 def rows_of(people: dict[str, Any], starts: dict[str, list[str]]) -> list[Row]:
-    """Rows of everybody; admins see what researchers do, so of theirs only what is left."""
+    """Return the rows of all users; for admins, only the pages that researchers do not see."""
     from django.test import Client
 
     from tests.cast import sign_in
@@ -117,7 +118,7 @@ def rows_of(people: dict[str, Any], starts: dict[str, list[str]]) -> list[Row]:
 
 
 def demo_rows() -> list[Row]:
-    """The demo study, found by links alone."""
+    """Return the rows of the demo study, whose pages are found by links alone."""
     from annotation.demo.actions import PEOPLE, build_demo
     from cqa_site.people.models import User
 
@@ -128,7 +129,7 @@ def demo_rows() -> list[Row]:
 
 
 def vote_rows(votes: int) -> list[Row]:
-    """One of everything and many votes, from every address of the table on."""
+    """Return the rows of a study with one of everything and many votes, starting at all URLs."""
     from django.urls import reverse
 
     from tests.everything import make_everything
@@ -150,7 +151,7 @@ def vote_rows(votes: int) -> list[Row]:
 
 
 def fill_votes(world: Any, votes: int) -> Any:
-    """An open round with this many votes, three an item, some on control items."""
+    """Create an open round with this many votes, three per item, some on control items."""
     from annotation.consensus.actions.consensus import recompute_final_labels
     from annotation.figures.actions import LABEL_ROUNDS
     from annotation.labelling.models import LabelRound, Slot
@@ -179,7 +180,7 @@ def fill_votes(world: Any, votes: int) -> Any:
 
 
 def store_votes(label_round: Any, raters: list[Any]) -> None:
-    """Votes with their events, straight into the tables; most people are right."""
+    """Store votes with their events directly in the tables; most votes are right."""
     from datetime import timedelta
 
     from django.utils import timezone
@@ -226,7 +227,7 @@ def store_votes(label_round: Any, raters: list[Any]) -> None:
 
 
 def print_rows(title: str, limit: int, rows: list[Row]) -> None:
-    """The slowest, the heaviest, and all that are over a limit."""
+    """Print the slowest and heaviest pages, and all pages that exceed a limit."""
     times = [row.ms for row in rows]
     names = {row.page.name for row in rows}
     print(
@@ -248,7 +249,7 @@ def print_rows(title: str, limit: int, rows: list[Row]) -> None:
 
 
 def main() -> None:
-    """Fill a site of its own, walk through it, print the tables."""
+    """Fill a temporary site, visit its pages, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--votes", type=int, default=100_000)
     asked = parser.parse_args()

@@ -1,6 +1,6 @@
-"""The pages a visitor reaches by following links, and what a browser loads to show one.
+"""The pages a visitor reaches by following links, and the files a browser loads for each page.
 
-`page_speed` measures what is found here, and tests/web/test_page_weight.py holds the weights.
+`page_speed` measures these pages, and tests/web/test_page_weight.py limits their weights.
 """
 
 import re
@@ -12,19 +12,19 @@ from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 GZIP = {"accept-encoding": "gzip"}
-# Of one address in the table, so many with different ids or queries.
+# Maximum number of pages per URL pattern, with different ids or queries.
 OF_ONE_ADDRESS = 3
 FACE = re.compile(r"@font-face\s*{([^}]*)}")
 FILE = re.compile(r"""url\(["']?([^"')]+)""")
 RANGE = re.compile(r"U\+([0-9A-Fa-f]+)(?:-([0-9A-Fa-f]+))?")
 
-# Bytes as they come over the wire, and as they are read.
+# Number of bytes as sent, and decompressed content.
 Load = Callable[[str], tuple[int, bytes]]
 
 
 @dataclass
 class Page:
-    """One page of a visitor: its address in the table of addresses, and its bytes as sent."""
+    """A visitor's page: the name of its URL pattern, and its bytes as sent."""
 
     who: str
     name: str
@@ -33,11 +33,11 @@ class Page:
     text: str = field(repr=False)
 
     def weight(self, load: Load) -> int:
-        """Bytes of a first visit: the page and every file it loads."""
+        """Return the bytes of a first visit: the page and every file it loads."""
         return self.html + sum(load(address)[0] for address in self.files(load))
 
     def files(self, load: Load) -> set[str]:
-        """Addresses of all that a browser loads to show the page, wide and in the light scheme."""
+        """Return the URLs of all files that a wide browser window loads in the light scheme."""
         seen = Seen(self.address, self.text)
         styles = [each for each in seen.loads if urlsplit(each).path.endswith(".css")]
         return seen.loads | {
@@ -46,7 +46,7 @@ class Page:
 
 
 class Seen(HTMLParser):
-    """Where a page leads, and what it loads."""
+    """The links of a page, and the files that it loads."""
 
     def __init__(self, address: str, text: str) -> None:
         super().__init__()
@@ -56,11 +56,11 @@ class Seen(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note one element; a picture inside the page is not loaded."""
+        """Record one element; images embedded in the page are not loaded."""
         given = {name: value or "" for name, value in attrs}
         if tag == "a" and "download" not in given:
             self.links.append(self._whole(given.get("href", "")))
-        # A piece that the page asks for as soon as it is there.
+        # A fragment that the page requests as soon as it has loaded.
         if "load" in given.get("hx-trigger", ""):
             self.links.append(self._whole(given.get("hx-get", "")))
         wanted = _loaded(tag, given)
@@ -72,7 +72,7 @@ class Seen(HTMLParser):
 
 
 def _loaded(tag: str, given: dict[str, str]) -> str:
-    """The address that an element makes a browser ask at once, or nothing."""
+    """Return the URL that an element makes a browser request immediately; "" if none."""
     if tag in ("script", "img"):
         return given.get("src", "")
     if tag == "link":
@@ -84,7 +84,7 @@ def _loaded(tag: str, given: dict[str, str]) -> str:
 
 
 def fonts(address: str, style: str, text: str) -> Iterator[str]:
-    """Fonts of a style sheet that a page with such a text needs."""
+    """Yield the fonts of a style sheet that a page with this text needs."""
     letters = {ord(each) for each in text}
     for face in FACE.findall(style):
         ranges = [(int(low, 16), int(high or low, 16)) for low, high in RANGE.findall(face)]
@@ -99,7 +99,7 @@ def walk(
     without: Collection[str] = (),
     most: int = OF_ONE_ADDRESS,
 ) -> list[Page]:
-    """Every page that links lead to from where a visitor starts, a few of each address."""
+    """Return the pages that links lead to from the start, a few for each URL pattern."""
     pages, waiting, known = [], deque(starts), set(starts)
     often: Counter[str] = Counter()
     while waiting:
@@ -123,7 +123,7 @@ def walk(
 
 
 def _name(address: str) -> str:
-    """What the table of addresses calls it; nothing for another site's or a machine's."""
+    """Return the name of a URL's pattern; "" for other sites and the API."""
     from django.urls import Resolver404, resolve
 
     parts = urlsplit(address)

@@ -1,12 +1,12 @@
-"""Plant forty known faults in a copy of the project, one at a time, and see which tests notice.
+"""Plant forty known faults in a copy of the project, one at a time, and see which tests fail.
 
-For each fault its ``aims`` run first, each in every lane, up to the first test that fails. Without
-``--aims`` a fault that they miss meets all of ``make test``, or of ``make test-all``.
+For each fault, its ``aims`` run first, in every test lane, up to the first failing test. If they
+miss the fault, all of ``make test`` (or ``make test-all``) runs, unless ``--aims`` is given.
 
     python -m benchmarks.planted_faults [--only NAME …] [--aims] [--quick]
         [--lane test|all] [--out FILE.json] [--tree DIR]
 
-The faults stand in `benchmarks.planted.faults`. Neither the working tree nor its environment is
+The faults are in `benchmarks.planted.faults`. The working tree and its environment are not
 changed.
 """
 
@@ -30,11 +30,11 @@ from benchmarks.planted.faults import FAULTS, Fault
 from tests import lanes
 
 ROOT = Path(__file__).parents[1]
-# Up to the first failure, which is named in a line of its own.
+# Stop at the first failure and print its name on a separate line.
 PYTEST = ("-x", "-rfE", "--tb=no", "-p", "no:cacheprovider")
-# pytest's own numbers.
+# Exit codes of pytest.
 PASSED, FAILED, NONE_CHOSEN = 0, 1, 5
-# A test that a fault keeps waiting is a test that noticed it.
+# A test that hangs because of a fault counts as failed.
 LONGEST_SECONDS = 1800
 FAILED_TEST = re.compile(r"^(?:FAILED|ERROR|SUBFAILED.*?) (tests/.+?)(?: - .*)?$", re.M)
 FAILED_TARGET = re.compile(r"\*\*\* \[\S+ ([\w-]+)\] Error")
@@ -43,7 +43,7 @@ MISSED = "nobody"
 
 @dataclass(frozen=True)
 class Lane:
-    """A part of the checks: where its tests are, and how pytest runs them."""
+    """A part of the checks: the paths of its tests, and pytest's options."""
 
     name: str
     places: tuple[str, ...]
@@ -53,10 +53,10 @@ class Lane:
 
 
 def lanes_of(checks: str) -> tuple[Lane, ...]:
-    """The lanes of ``make test``; for "all" also those of ``make test-all``."""
+    """Return the test lanes of ``make test``, and for "all" also those of ``make test-all``."""
     pure, dialect = tuple(lanes.pure_places()), tuple(lanes.dialect_places())
     apart = (*pure, "tests/browser", "tests/faults")
-    # A name of its own: others may test on the same server.
+    # A unique name, because other tests may run on the same server.
     url = urlsplit(SERVER)._replace(path=f"/planted_{os.getpid()}").geturl()
     on_server = (Lane("postgres", dialect, database=url),) if postgres_answers() else ()
     short = (
@@ -73,7 +73,7 @@ def lanes_of(checks: str) -> tuple[Lane, ...]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The first test that failed with a fault, and its lane; empty if none did."""
+    """The first test that failed because of a fault, and its lane; empty if none failed."""
 
     name: str
     lane: str
@@ -91,11 +91,11 @@ class Checks:
     target: str
     environment: dict[str, str]
     is_quick: bool
-    # Lane and place of tests that pass without a fault.
+    # Lane and path of tests that pass without a fault.
     sound: set[tuple[str, str]] = field(default_factory=set)
 
     def examine(self, fault: Fault, *, aims_only: bool) -> Verdict:
-        """Plant a fault and return who noticed it."""
+        """Plant a fault and return which test noticed it."""
         if not self.is_quick:
             self.check_unplanted(fault.aims)
         started = time.monotonic()
@@ -113,7 +113,7 @@ class Checks:
         return Verdict(fault.name, lane or MISSED, test, round(seconds, 1), fault.means)
 
     def check_unplanted(self, aims: Iterable[str]) -> None:
-        """Stop unless tests pass as they are; each is asked once."""
+        """Exit unless the tests pass without a fault; each test is checked once."""
         for lane in self.lanes:
             known = [place for name, place in self.sound if name == lane.name]
             tests = [
@@ -126,7 +126,7 @@ class Checks:
             self.sound |= {(lane.name, place) for place in tests}
 
     def check_everything(self) -> None:
-        """Stop unless all checks pass as they are."""
+        """Exit unless all checks pass without a fault."""
         if ("", self.target) in self.sound:
             return
         lane, failed = self.make()
@@ -135,7 +135,7 @@ class Checks:
         self.sound.add(("", self.target))
 
     def aimed(self, fault: Fault) -> tuple[str, str]:
-        """Lane and name of the first test among the aims that fails."""
+        """Return the lane and name of the first failing test among the aims."""
         for aim in fault.aims:
             for lane in self.lanes:
                 if failed := self.run(lane, places_in(lane, (aim,))):
@@ -161,7 +161,7 @@ class Checks:
         sys.exit(f"pytest ended with {code} in the lane {lane.name}:\n{said[-3000:]}")
 
     def make(self) -> tuple[str, str]:
-        """Run all checks; return lane and name of what failed first."""
+        """Run all checks; return the lane and name of the first failure."""
         environment = {"PYTEST_ADDOPTS": " ".join(PYTEST)}
         code, said = self._run(["make", self.target], environment)
         if code == PASSED:
@@ -172,12 +172,12 @@ class Checks:
         return "make", target[1] if target else said[-200:]
 
     def lane_of(self, test: str) -> str:
-        """The first lane that a test may belong to."""
+        """Return the first lane that may contain a test."""
         holding = (lane for lane in self.lanes if places_in(lane, (test,)))
         return next((lane.name for lane in holding), "web")
 
     def _run(self, command: list[str], environment: dict[str, str]) -> tuple[int | None, str]:
-        """Exit code and output; no code if there was no end."""
+        """Return exit code and output; the code is None after a timeout."""
         try:
             done = subprocess.run(
                 command,
@@ -207,13 +207,13 @@ def places_in(lane: Lane, aims: Iterable[str]) -> list[str]:
 
 
 def is_inside(path: str, other: str) -> bool:
-    """Whether a path of tests is the other one or lies in it."""
+    """Whether a test path equals the other path or is inside it."""
     return path == other or path.startswith((f"{other}/", f"{other}::", f"{other}["))
 
 
 @contextmanager
 def planted(copy: Path, fault: Fault) -> Iterator[None]:
-    """Make a fault in a file of the copy, and take it back."""
+    """Plant a fault in a file of the copy, and undo it at the end of the block."""
     path = copy / fault.file
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
@@ -225,7 +225,7 @@ def planted(copy: Path, fault: Fault) -> Iterator[None]:
 
 @contextmanager
 def copied(tree: Path) -> Iterator[Path]:
-    """A throw-away copy of the files that git knows or would take."""
+    """Yield a temporary copy of all files that git tracks or would add."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=tree, capture_output=True, text=True, check=True).stdout
     with tempfile.TemporaryDirectory(prefix="planted-") as folder:
@@ -235,7 +235,7 @@ def copied(tree: Path) -> Iterator[Path]:
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(tree / name, copy / name)
         for requirements in copy.glob("requirements*.txt"):
-            # Older than the environment, so that make installs nothing into it.
+            # Older than the environment, so that make does not install anything into it.
             os.utime(requirements, (0, 0))
         environment = Path(sys.executable).parents[1]
         (copy / ".venv").symlink_to(environment)
@@ -246,7 +246,7 @@ def copied(tree: Path) -> Iterator[Path]:
 
 
 def check_table(tree: Path, faults: Iterable[Fault]) -> None:
-    """Stop if the text that a fault replaces does not stand in its file exactly once."""
+    """Exit unless the text that each fault replaces occurs exactly once in its file."""
     for fault in faults:
         count = (tree / fault.file).read_text(encoding="utf-8").count(fault.old)
         if count != 1:
@@ -256,7 +256,7 @@ def check_table(tree: Path, faults: Iterable[Fault]) -> None:
 
 
 def main() -> None:
-    """Print a line for each fault and how many were caught."""
+    """Print a line for each fault, and how many faults were caught."""
     parser = argparse.ArgumentParser(description="Which tests notice which planted fault.")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=[one.name for one in FAULTS])
     parser.add_argument("--lane", choices=("test", "all"), default="test")

@@ -1,9 +1,9 @@
-"""Rankings by preferences: seconds to fit, to rank with intervals and tests, and to plan.
+"""Rankings by preferences: time to fit, to rank with intervals and tests, and to plan.
 
     python -m benchmarks.preferences
 
-Verdicts are drawn from the model, seeded. Seconds are those of the processor, on one thread, so
-that a busy machine changes little. How good intervals and tests are: `benchmarks.verdicts`.
+Verdicts are drawn from the model with a fixed seed. Times are processor seconds on one thread,
+which a busy machine changes little. `benchmarks.verdicts` checks the intervals and tests.
 """
 
 import argparse
@@ -27,7 +27,7 @@ NU = 0.7
 
 
 def drawn(strength: np.ndarray, n: int, n_questions: int, seed: int) -> Verdicts:
-    """Verdicts by Davidson's model."""
+    """Draw verdicts from Davidson's model."""
     generator = np.random.default_rng(seed)
     k = len(strength)
     question = np.arange(n) % n_questions

@@ -2,20 +2,21 @@
 
     python -m benchmarks.prose [--held-out] [--encoder shipped | mpnet | multilingual]
 
-No language model takes part. The right sentences of `comments/summaries.tsv` were written by hand
-from statements of the surveys, whose lines they cite; ``joined`` are two of them made one sentence
-that cites the statements of both. Wrong ones are made by a seed:
+No language model is involved. The right sentences of `comments/summaries.tsv` were written by
+hand from statements of the surveys and cite the lines of these statements; ``joined`` combines
+two of them into one sentence that cites the statements of both. Wrong sentences are generated
+from a seed:
 
-``elsewhere``  a sentence cites statements of other aspects;
+``elsewhere``  a sentence cites statements on other aspects;
 ``one theme``  it cites statements of one other aspect and side;
 ``opposite``   it cites statements on the same aspect that take the other side;
 ``detail``     it cites other statements on the same aspect and side, which say something else;
-``half``       two sentences made one that cites the statements of the first only.
+``half``       two sentences are combined, citing only the statements of the first.
 
-Each is checked as on a site, with the key points that the analysis finds. ``kept`` is the share
-that would be printed; the last two figures are the shares of right and of wrong citations that
-stay in a sentence that cites both. Cut-offs may be chosen on three surveys, English and German;
-``--held-out`` has the fourth.
+Each sentence is checked as on a site, with the key points that the analysis finds. ``kept`` is the
+share that would be printed. The last two figures are the shares of right and of wrong citations
+that remain in a sentence that cites both. Cut-offs may be chosen on three surveys in English and
+German; ``--held-out`` uses the fourth.
 """
 
 import argparse
@@ -38,7 +39,7 @@ REPEATS = 10
 
 @dataclass(frozen=True)
 class CheckedSentence:
-    """A sentence with the places of the statements it cites, and of those that it should."""
+    """A sentence with the positions of the statements it cites, and of those it should cite."""
 
     kind: str
     text: str
@@ -47,10 +48,10 @@ class CheckedSentence:
 
 
 def read_summaries(survey: str) -> list[tuple[str, list[int]]]:
-    """Return the right sentences of a survey, and the places of the statements each cites."""
+    """Return the right sentences of a survey, and the positions of the statements each cites."""
     with SUMMARIES.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    # Lines are counted from 1, and the first one is the heading.
+    # Lines are counted from 1, and the first line is the heading.
     return [
         (row["sentence"], [int(line) - 2 for line in row["lines"].split(",")])
         for row in rows
@@ -97,7 +98,7 @@ def sentences_of(survey: str, themes: list[str | None], seed: int) -> Iterator[C
 
 
 def check_survey(survey: str, encoder: str, seed: int) -> dict[str, list[float]]:
-    """Map each kind of sentence to 1 for those kept and 0 for the others, and so for citations."""
+    """Map each kind of sentence or citation to a list of results: 1 for kept and 0 for dropped."""
     from argsum.analysis.methods.key_points import find_points
     from argsum.prose.methods import NEAR_FROM, SUPPORTED, compared, support_of, texts_of
     from benchmarks.comments.survey_files import read_survey

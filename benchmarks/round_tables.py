@@ -1,11 +1,11 @@
-"""One table a sheet, or a shared table with a kind's own row beside it: what a submit costs.
+"""Cost of a submit with one table per sheet kind, or with a shared table plus a row per kind.
 
     python -m benchmarks.round_tables [--sheets 2000] [--rows 100000]
 
-Both layouts hold the same columns. A submit does what the engine does around one sheet: lock and
-read it, store what was entered, write the event, make the next sheet and read it back. The two
-layouts take turns in one process, so that whatever else the machine does meets both. The last
-column reads state, rater and total of many submitted sheets, as every figure does.
+Both layouts have the same columns. A submit does the same as the engine for one sheet: lock and
+read it, store the entries, write the event, create the next sheet and read it back. The layouts
+alternate in one process, so that other load on the machine affects both. The last column reads
+state, rater and total of many submitted sheets, as every figure does.
 """
 
 import argparse
@@ -22,11 +22,11 @@ BATCH = 100
 
 
 def layouts() -> dict[str, tuple[Any, Any]]:
-    """Sheet and event classes of both layouts; tables of no app."""
+    """Return the sheet and event classes of both layouts, which belong to no app."""
     from django.db import models
 
     class Work(models.Model):
-        """What every sheet has (see `cqa_site.rounds.models.Sheet`)."""
+        """The columns of every sheet (see `cqa_site.rounds.models.Sheet`)."""
 
         round = models.IntegerField()
         rater = models.IntegerField(db_index=True)
@@ -90,7 +90,7 @@ def layouts() -> dict[str, tuple[Any, Any]]:
 
 
 def submit(sheets: Any, number: int) -> None:
-    """One sheet in, the next one out."""
+    """Submit one sheet and create the next."""
     from django.db import transaction
     from django.utils import timezone
 
@@ -108,7 +108,7 @@ def submit(sheets: Any, number: int) -> None:
 
 
 def fill(sheets: Any, rows: int) -> None:
-    """Submitted sheets of another round, to be read."""
+    """Create submitted sheets of another round for reading."""
     from django.db import transaction
 
     with transaction.atomic():
@@ -119,7 +119,7 @@ def fill(sheets: Any, rows: int) -> None:
 
 
 def measure(name: str, count: int, rows: int) -> list[str]:
-    """A row of the table for each layout."""
+    """Return a row of the table for each layout."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
@@ -180,7 +180,7 @@ def main() -> None:
 
 
 def run(args: argparse.Namespace, name: str, url: str) -> None:
-    """Measure in a process of its own: settings are read once."""
+    """Measure in a separate process, because settings are read only once."""
     import subprocess
     import sys
 

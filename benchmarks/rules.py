@@ -1,15 +1,15 @@
-"""How many careless people the rules and the signals of typing find, and how many honest ones.
+"""How many careless and how many honest people the rules and typing signals find.
 
     python -m benchmarks.rules [--people 1000] [--number 200]
     python -m benchmarks.rules typing --people 10000 --number 20
 
-People are invented and seeded; the rules are those that the page of a round begins with, and they
-look after each block of five answers, as in a label round. An honest annotator gives the known
-label of a sentence in `HONEST` of all cases and else a neighbouring one, needs a lognormal time
-around a median of their own, and skips and flags now and then. Two other honest annotators have
-labelled each sentence. An honest writer types 60 to 400 characters a text, at a speed drawn around
-a median of 4 characters per second (log sd .35 between people), and now and then quotes the item.
-The others differ from that in one habit.
+People are invented and seeded. The rules are the defaults on the page of a round, and they are
+checked after each block of five answers, as in a label round. An honest annotator gives the known
+label of a sentence with probability `HONEST` and otherwise a neighbouring label, needs a lognormal
+time around a personal median, and skips and flags occasionally. Two other honest annotators have
+labelled each sentence. An honest writer types 60 to 400 characters per text, at a speed drawn
+around a median of 4 characters per second (log sd .35 between people), and sometimes quotes the
+item. The other people differ from this in one habit.
 """
 
 import argparse
@@ -25,12 +25,12 @@ import numpy as np
 from cqa_site.rounds.rules.measures import MEASURES, OF_CONTROLS, RecentAnswer, find
 
 BLOCK = 5
-# Shares of the labels 0 to 3 of a round, and how often an honest label is the known one.
+# Shares of the labels 0 to 3 in a round, and how often an honest label equals the known one.
 SHARES, HONEST = (0.45, 0.2, 0.15, 0.2), 0.75
-# The rule about times as for 20 expected seconds an item.
+# The rule about times, for 20 expected seconds per item.
 FASTEST = 4.0
 NOW = datetime(2026, 1, 1)
-# Rules about control items need none of these habits.
+# Rules about control items are left out, because they need none of these habits.
 RULES = {
     name: {
         "action": "warn",
@@ -44,11 +44,11 @@ SIGNALS = ("mostly pasted", "very fast typing", "filled in the hidden field")
 
 
 class Habits(NamedTuple):
-    """How simulated people differ.
+    """The differences between simulated people.
 
-    ``seconds`` is the median time of an item, ``alike`` the share of items labelled 0 unread,
-    ``quotes``, ``pastes`` and ``dictates`` the shares of texts that are quoted in part, pasted as
-    a whole or dictated, and ``speed`` the characters typed in a second.
+    ``seconds`` is the median time per item and ``alike`` the share of items labelled 0 unread.
+    ``quotes``, ``pastes`` and ``dictates`` are the shares of texts that are quoted in part, pasted
+    as a whole or dictated. ``speed`` is the number of characters typed per second.
     """
 
     seconds: float = 12.0
@@ -90,14 +90,14 @@ WRITERS = {
 
 
 def honest_labels(known: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Labels of one honest annotator for the known ones."""
+    """Return the labels of an honest annotator for items with known labels."""
     step = rng.choice((-1, 1), known.shape)
     step = np.where(known == 0, 1, np.where(known == len(SHARES) - 1, -1, step))
     return np.where(rng.random(known.shape) < HONEST, known, known + step)
 
 
 def answers_of(habits: Habits, number: int, rng: np.random.Generator) -> list[RecentAnswer]:
-    """One annotator's answers, oldest first."""
+    """Return one annotator's answers, oldest first."""
     known = rng.choice(len(SHARES), number, p=SHARES)
     others = [honest_labels(known, rng) for _ in range(2)]
     labels = np.where(rng.random(number) < habits.alike, 0, honest_labels(known, rng))
@@ -117,7 +117,7 @@ def answers_of(habits: Habits, number: int, rng: np.random.Generator) -> list[Re
 
 
 def first_finds(answers: list[RecentAnswer]) -> dict[str, int]:
-    """Map each rule that is ever met to the number of answers by then."""
+    """Map each rule that is triggered to the number of answers until then."""
     finds: dict[str, int] = {}
     for end in range(BLOCK, len(answers) + 1, BLOCK):
         for finding in find(RULES, answers[max(0, end - 100) : end][::-1]):
@@ -126,7 +126,7 @@ def first_finds(answers: list[RecentAnswer]) -> dict[str, int]:
 
 
 def rule_cells(habits: Habits, options: Any, rng: np.random.Generator) -> list[str]:
-    """For each rule the share of people who ever meet it, and the median of answers by then."""
+    """Return the share of people who trigger each rule, and the median of answers until then."""
     finds = [first_finds(answers_of(habits, options.number, rng)) for _ in range(options.people)]
     cells = []
     for name in RULES:
@@ -137,7 +137,7 @@ def rule_cells(habits: Habits, options: Any, rng: np.random.Generator) -> list[s
 
 
 def counts_of(habits: Habits, texts: int, rng: np.random.Generator) -> dict[str, float]:
-    """The sums over one writer's texts, as a round's page shows them."""
+    """Return the totals over one writer's texts, as shown on the page of a round."""
     lengths = rng.integers(60, 401, texts)
     own = habits.speed * rng.lognormal(0, 0.35)
     is_pasted = rng.random(texts) < habits.pastes
@@ -159,7 +159,7 @@ def counts_of(habits: Habits, texts: int, rng: np.random.Generator) -> dict[str,
 
 
 def signal_cells(habits: Habits, options: Any, rng: np.random.Generator) -> list[str]:
-    """For each signal the share of writers who trigger it."""
+    """Return the share of writers who trigger each signal."""
     from cqa_site.rounds.typing_signals import TypingSummary
 
     rows = [counts_of(habits, options.number, rng) for _ in range(options.people)]
@@ -168,7 +168,7 @@ def signal_cells(habits: Habits, options: Any, rng: np.random.Generator) -> list
 
 
 def row(cells: Iterable[object]) -> str:
-    """A row of a Markdown table."""
+    """Return a row of a Markdown table."""
     return "| " + " | ".join(map(str, cells)) + " |"
 
 

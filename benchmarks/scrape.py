@@ -1,10 +1,10 @@
-"""What one look at /metrics costs on a site with 100,000 votes and as many calls.
+"""The cost of one request for /metrics on a site with 100,000 votes and as many calls.
 
     python -m benchmarks.scrape
     python -m benchmarks.scrape --postgres
 
-The whole answer, with counts of every route from four web processes: nothing is kept from the
-look before, and once more where the calls of the run that ended are remembered.
+It measures the whole response, with counts of every route from four web processes: first without
+any cached values, then with the cached calls of ended runs.
 """
 
 import argparse
@@ -25,7 +25,7 @@ MOST_MS = 250
 
 
 def main() -> None:
-    """Print the median and the slowest of some looks."""
+    """Print the median time of several requests."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--postgres", action="store_true")
     with tempfile.TemporaryDirectory() as folder:
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def measure(folder: str, url: str) -> None:
-    """Make the site, look at it, and say how long it took."""
+    """Fill the site, request the metrics, and print how long it took."""
     start(folder, url)
     make_votes()
     make_calls()
@@ -60,14 +60,14 @@ def start(folder: str, url: str) -> None:
     from django.core.management import call_command
 
     django.setup()
-    # As a web process looks for garbage.
+    # With the same garbage collection settings as a web process.
     import_module("cqa_site.wsgi")
     call_command("migrate", verbosity=0)
     call_command("createcachetable", verbosity=0)
 
 
 def make_votes() -> None:
-    """As many raters label as many items."""
+    """Create votes in which every rater labels every item."""
     from annotation.labelling.models import Assignment, VoteEvent
     from cqa_site.people.models import Rater
     from tests.cast import make_label_round, make_study
@@ -93,7 +93,7 @@ def make_votes() -> None:
 
 
 def make_calls() -> None:
-    """Half of the calls in a run that is under way, half in one that ended."""
+    """Create calls, half of them in a running run and half in an ended run."""
     from django.utils import timezone
 
     from cqa_site.runs.models import Attempt, Call, Run
@@ -128,7 +128,7 @@ def make_calls() -> None:
 
 
 def count_everything(folder: Path) -> None:
-    """Every route asked for, found and not found, by as many processes."""
+    """Count requests for every route, found and not found, by several processes."""
     from django.urls import get_resolver
 
     from cqa_site.upkeep.watching.requests import count_request
@@ -143,7 +143,7 @@ def count_everything(folder: Path) -> None:
 
 
 def look(*, forget: bool) -> tuple[float, float]:
-    """Milliseconds of one answer for which nothing was kept, by the clock and of the processor."""
+    """Return wall-clock and processor milliseconds of one response."""
     from django.test import Client
 
     from cqa_site.upkeep.watching import figures, views

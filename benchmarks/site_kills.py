@@ -1,12 +1,12 @@
-"""Kill `manage.py site` again and again, and look for what it leaves behind.
+"""Kill `manage.py site` repeatedly, and look for remaining processes.
 
     python -m benchmarks.site_kills
     python -m benchmarks.site_kills --times 10
 
-Each round starts a site with its worker, kills the command with SIGKILL at a random moment of the
-first seconds in which it has others beside it, and waits until no process is left that it started:
-every one of them carries a mark of the round in its environment, so none is missed and no other is
-taken for one. Linux only.
+Each round starts a site with its worker. It kills the command with SIGKILL at a random moment in
+the first seconds after it has started other processes, and waits until all of them have ended.
+Each process has a mark of the round in its environment, so none is missed and no other process is
+mistaken for one. Linux only.
 """
 
 import argparse
@@ -27,7 +27,7 @@ PATIENCE = 30.0
 
 
 def main() -> int:
-    """Print what was found; 1 if anything stayed."""
+    """Print the results; return 1 if any process remained."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def one_round(base: dict[str, str], after: float) -> tuple[int, float | None]:
-    """How many processes there were beside the command, and when all were gone; None if not."""
+    """Return the number of child processes, and the seconds until all ended (None if never)."""
     mark = uuid4().hex
     site = subprocess.Popen(
         [sys.executable, "manage.py", "site", "--port", str(free_port())],
@@ -71,7 +71,7 @@ def one_round(base: dict[str, str], after: float) -> tuple[int, float | None]:
 
 
 def marked(mark: str) -> list[int]:
-    """Processes that inherited the mark; those that ended show no environment."""
+    """Return the processes that inherited the mark; ended processes have no environment."""
     wanted = f"{MARK}={mark}".encode()
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -84,7 +84,7 @@ def marked(mark: str) -> list[int]:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """Return a currently unused port."""
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,11 +1,11 @@
-"""Training a match scorer on a busy machine: what a step costs, by how waiting threads wait.
+"""Training a match scorer on a busy machine: the cost of a step, by how waiting threads wait.
 
     python -m benchmarks.training_threads [--steps 6]
 
-Each line is a process of its own that trains all-MiniLM-L6-v2 on an invented cell, in the two
-threads of every training, alone and while other processes keep all cores but one busy: wall and
-processor seconds of a step. "spinning" is how OpenMP waits by itself, "passive" how this site has
-it wait.
+Each line is a separate process that trains all-MiniLM-L6-v2 on an invented cell with two threads,
+like every training. It runs alone and while other processes keep all cores but one busy, and
+reports wall-clock and processor seconds per step. "spinning" is OpenMP's default, "passive" the
+setting of this site.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def _measured(way: str, busy: int, steps: int) -> list[str]:
 def measure(way: str, steps: int) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
     if way == SPINNING:
-        # Loaded before the settings are: what those say comes too late.
+        # Loaded before the settings, which then have no effect.
         import torch  # noqa: F401
     import django
 
@@ -82,7 +82,7 @@ def measure(way: str, steps: int) -> None:
     times: list[tuple[float, float]] = []
     training = MatchTraining(PACKAGED_MODEL, {"train": [cell], "dev": [cell]}, recipe)
     training.run(lambda *said: times.append((time.perf_counter(), time.process_time())))
-    # The first two steps allocate.
+    # The first two steps allocate memory.
     wall, cpu = (np.diff([each[at] for each in times[1 : steps + 2]]).mean() for at in (0, 1))
     print(f"{wall:.2f} {cpu:.2f}")
 

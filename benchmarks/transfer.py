@@ -1,12 +1,12 @@
-"""Transfer: how well a match scorer that learned from ArgKP separates the arguments of Debate.
+"""Transfer: how well a match scorer trained on ArgKP separates the arguments of Debate.
 
     python -m benchmarks.transfer [--scorer NAME] [--data ../shared/data]
 
-One line for all-MiniLM-L6-v2 as it is, one for a scorer of the site in DATA_DIR (trained by
-`manage.py train_match_scorer --data argkp2021`), and one for the authors' own, from their stored
-clusterings. Nothing of Debate chooses anything but the best threshold of each cell (an oracle, as
-in the paper, 70 % clustered) and, in the last column, nothing at all: there the scorer's own dev
-split chose.
+Prints one line for untrained all-MiniLM-L6-v2, one for a scorer of the site in DATA_DIR (trained
+by `manage.py train_match_scorer --data argkp2021`), and one for the authors' own scorer, from
+their stored clusterings. Debate is used only to choose the best threshold of each cell (an
+oracle, as in the paper, 70 % clustered). In the last column it chooses nothing: there the
+threshold comes from the scorer's own dev split.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def report(name, cells, scorer=None) -> None:
-    """One line; ``scorer`` is None for the packaged model."""
+    """Print one line; ``scorer`` is None for the packaged model."""
     from argsum.papers.reports.reproduction import LEAST_SHARES
     from argsum.scorers.actions.models import source_of
     from argsum.scorers.actions.training_data import scored_cells, split_figures
@@ -74,7 +74,7 @@ def report(name, cells, scorer=None) -> None:
 
 
 def authors(release) -> None:
-    """The stored clusterings with the authors' scorer, if their file is there."""
+    """Print the line of the authors' stored clusterings, if their file is available."""
     from argsum.papers.reports.release import CLUSTERS, EXCLUDING, INCLUDING, cluster_cell
     from argsum.papers.reports.reproduction import clusters
 
@@ -95,7 +95,7 @@ def _scorer(name):
 
 
 def _cell(each):
-    """Debate's rows name one reason for each argument; all others do not match."""
+    """Return a training cell; each argument of Debate matches its one reason and no other."""
     from argsum.scorers.methods.training import TrainingCell
 
     labels = np.array(

@@ -1,9 +1,10 @@
-"""USKPM: how long UMAP takes to be ready in the first process of a machine, and in the next.
+"""USKPM: UMAP's start-up time in the first process on a machine, and in later processes.
 
     python -m benchmarks.umap_compile
 
-Each line is a process of its own: seconds to import UMAP, of its first use (which compiles what
-no earlier process kept) and of the next. "as it is" leaves out what keeps compiled functions.
+Each line is a separate process, with the seconds to import UMAP, of its first use (which compiles
+functions that no earlier process cached) and of the next use. "as it is" does not cache compiled
+functions.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Forty mistakes that a lab would suffer from, and the tests that are likely to notice each."""
+"""Forty mistakes that would harm a lab, and the tests that are likely to notice each mistake."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class Fault:
     means
         What it would mean for a lab.
     file, old, new
-        Where it is made; the old text stands there once.
+        The changed file and text; the old text occurs exactly once.
     aims
         Test files or folders that are run first.
     """

@@ -1,9 +1,9 @@
-"""Every verdict under its null, and every interval: python -m benchmarks.verdicts [--quick].
+"""Simulate all verdicts under their nulls and all intervals: python -m benchmarks.verdicts.
 
-Prints a table; the worst figure stands last. Ends with 1 where a limit is broken by more than
-two Monte Carlo standard errors: at most 5 % false sentences, at least 93 % coverage, at least
-80 % power. Of the few studies of ``--quick`` it has to be beyond what chance does to one of so
-many cells, too.
+Prints a table, followed by its worst figure. Exits with 1 if a limit is broken by more than two
+Monte Carlo standard errors: at most 5 % false sentences, at least 93 % coverage, at least 80 %
+power. With ``--quick`` there are few studies, so a figure must also exceed what chance alone
+produces among so many cells.
 ``--only TEXT`` runs the simulations whose sentence, rule or module contains the text.
 """
 
@@ -30,13 +30,13 @@ OTHERS = ("simulating", "__main__")
 
 
 def modules() -> list[str]:
-    """Names of the files that hold simulations."""
+    """Return the names of the modules that contain simulations."""
     names = (each.name for each in pkgutil.iter_modules([str(Path(__file__).parent)]))
     return sorted(name for name in names if name not in OTHERS)
 
 
 def simulations() -> Iterator[tuple[str, int, Simulation]]:
-    """Every simulation with its module and its position there."""
+    """Yield every simulation with its module and its position there."""
     django.setup()
     for name in modules():
         module = importlib.import_module(f"benchmarks.verdicts.{name}")

@@ -41,11 +41,11 @@ PEOPLE = 3
 MEASURES = 18
 
 
-# -- labels: everybody reads the same truth with probability √alpha, else guesses ----------------
+# -- labels: everybody reads the same truth with probability √alpha, otherwise guesses -----------
 
 
 def _readings(n: int, raters: int, alpha: float, draws: Draws) -> np.ndarray:
-    """Labels, shape (raters, n), of raters who agree at this alpha at any level."""
+    """Return labels, shape (raters, n), of raters who agree with this alpha at any level."""
     truth = draws.choice(len(SKEWED), n, p=SKEWED)
     guesses = draws.choice(len(SKEWED), (raters, n), p=SKEWED)
     return np.where(draws.random((raters, n)) < alpha**0.5, truth, guesses).astype(float)
@@ -69,7 +69,7 @@ def _judge(labels: np.ndarray, key: str = "one") -> Any:
 
 
 def _best_of(judges: int):
-    """Whether the sentence says "Yes" or "No" of judges that are more people."""
+    """Whether the sentence says "Yes" or "No" about judges that are just more people."""
 
     def study(n: int, draws: Draws) -> bool:
         readings = _readings(n, PEOPLE + judges, 0.6, draws)
@@ -87,7 +87,7 @@ def _best_of(judges: int):
 
 
 def _says(compared: list[Any], people: Any) -> str:
-    """The sentence about the best of these judges."""
+    """Return the sentence about the best of these judges."""
     best = judge_figures._best(sorted(compared, key=judge_figures._rank), people)
     row = SimpleNamespace(
         short_name="J",
@@ -143,7 +143,7 @@ F1 = np.array([0.0, 0.4, 0.67, 0.8, 1.0])
 
 
 def _f1(n: int, texts: int, draws: Draws) -> np.ndarray:
-    """F1 of texts of n questions, shape (texts, n); hard questions are few and hard for all."""
+    """Return F1 of texts on n questions, shape (texts, n); few questions are hard, for all."""
     is_hard = draws.random(n) < 0.2
     easy = draws.choice(F1, (texts, n), p=(0.02, 0.08, 0.1, 0.2, 0.6))
     hard = draws.choice(F1, (texts, n), p=(0.3, 0.3, 0.2, 0.1, 0.1))
@@ -154,7 +154,7 @@ MEAN_F1 = 0.8 * (0.08 * 0.4 + 0.067 + 0.16 + 0.6) + 0.2 * (0.12 + 0.134 + 0.08 +
 
 
 def _group(name: str, values: np.ndarray) -> faithfulness.GroupFigures:
-    """A group with several texts a question, shape (texts, n)."""
+    """Return a group with several texts per question, shape (texts, n)."""
     texts, n = values.shape
     members = faithfulness.Members(
         questions=np.tile(np.arange(n), texts).tolist(),
@@ -176,7 +176,7 @@ def _closest(groups: int, texts: int = 1):
 
 
 def _closest_found(n: int, draws: Draws) -> bool:
-    """One of three groups is two thirds of a standard deviation of the differences above."""
+    """One of three groups is better by two thirds of a standard deviation of the differences."""
     values = _f1(n, 3, draws)
     values[1:] = np.clip(values[1:] - 0.2, 0, 1)
     found = [_group(f"S{at}", each[None]) for at, each in enumerate(values)]
@@ -189,7 +189,7 @@ def _f1_covers(n: int, draws: Draws) -> bool | None:
 
 
 def _segments_cover(n: int, draws: Draws) -> bool | None:
-    """Similarity, pooled over 1 to 8 segments of a text; questions shift all of their own."""
+    """Similarity, pooled over 1 to 8 segments of a text; each question shifts all its segments."""
     members = faithfulness.Members()
     for question in range(n):
         level = 0.9 - draws.gamma(1.0, 0.1)
@@ -205,7 +205,7 @@ def _segments_cover(n: int, draws: Draws) -> bool | None:
 
 
 def _changes(n: int, draws: Draws, measures: int = MEASURES) -> list[edited.MeasureChange]:
-    """Checks that few edits flip and measures whose changes are skewed; two texts a question."""
+    """Changes of checks that few edits flip, and of skewed measures; two texts per question."""
     own = draws.exponential(1.0, (2, n)) - 1
     changes = []
     for at in range(measures):
@@ -243,7 +243,7 @@ def _change_covers(n: int, draws: Draws) -> bool | None:
 
 
 def _experts(n: int, draws: Draws) -> bool:
-    """Every answer has its own likeness; experts who change much are few and skew it."""
+    """Each answer has its own similarity; a few experts who change much skew it."""
     level = 0.9 - draws.gamma(1.0, 0.03, n)
     apart = draws.exponential(0.03, n) - 0.03
     found = ExpertAgreement(
@@ -261,7 +261,7 @@ def _low(mark: float):
 
 
 def _ever_low(mark: float):
-    """Somebody exactly at the mark, looked at after each of n answers."""
+    """Check a person exactly at the mark after each of n answers."""
 
     def study(n: int, draws: Draws) -> bool:
         right = np.cumsum(draws.random(n) < mark)
@@ -275,7 +275,7 @@ def _record(right: int, n: int) -> ControlRecord:
 
 
 def _fall_signalled(usual: float, now: float, *, first: int = 0):
-    """Signal within n control answers, after ``first`` at the usual accuracy without one."""
+    """Whether a fall is signalled in n control answers, after ``first`` answers without one."""
     chart = accuracy_chart(0.92, 0.78)
 
     def study(n: int, draws: Draws) -> bool | None:

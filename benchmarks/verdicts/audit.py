@@ -1,7 +1,8 @@
-"""Shares corrected by an audit: how often their intervals hold the truth.
+"""Coverage of intervals for shares corrected by an audit.
 
-``python -m benchmarks.verdicts.audit`` prints the table of 500 studies a line: coverage and width
-of the corrected share, coverage of the machine's count alone, and the width of the sample alone.
+``python -m benchmarks.verdicts.audit`` prints a table with 500 studies per line: coverage and
+width of the corrected share, coverage of the machine's count alone, and the width of the sample
+alone.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ ROUNDING = 1e-9
 
 
 class Audited(NamedTuple):
-    """One study: its strata by band, and what is true of its comments."""
+    """One study: its strata by band, and the truth about its comments."""
 
     strata: dict[str, AnsweredStratum]
     share: float
@@ -49,7 +50,7 @@ class Audited(NamedTuple):
 def audited(
     n: int, generator: Generator, made: float, precision: float, recall: float
 ) -> Audited | None:
-    """Draw comments, what a machine makes of them, and n answers; None if nothing is behind."""
+    """Draw comments, a machine's placements, and n answers; None if no comment is placed."""
     makes = generator.random(COMMENTS) < made
     wrong = made * recall * (1 - precision) / precision / (1 - made)
     members = _bands(makes, np.where(makes, recall, wrong), generator)
@@ -70,7 +71,7 @@ def audited(
 
 
 def _bands(makes: BoolArray, likely: FloatArray, generator: Generator) -> dict[str, BoolArray]:
-    """Put each comment into a band; ``likely`` is its chance of being behind the key point."""
+    """Assign each comment to a band; ``likely`` is its probability of supporting the key point."""
     behind = generator.random(COMMENTS) < likely
     often = np.where(makes, PERHAPS_OF_MADE, PERHAPS_OF_OTHERS)
     perhaps = ~behind & (generator.random(COMMENTS) < often)
@@ -78,7 +79,7 @@ def _bands(makes: BoolArray, likely: FloatArray, generator: Generator) -> dict[s
 
 
 def _sample(members: dict[str, BoolArray], n: int, generator: Generator) -> dict[str, IntArray]:
-    """Draw n comments in all, as an audit does: places by band."""
+    """Draw n comments in total, as an audit does: positions by band."""
     sizes = {Stratum(1, band): int(mask.sum()) for band, mask in members.items()}
     return {
         stratum.band: generator.choice(
@@ -89,10 +90,11 @@ def _sample(members: dict[str, BoolArray], n: int, generator: Generator) -> dict
 
 
 def group_holds(made: float, elsewhere: float, size: float, recalls: tuple[float, float]) -> Study:
-    """Whether the corrected share of a group holds the share in what its comments stand for.
+    """Whether the corrected share of a group covers the share in the population of its comments.
 
-    ``made`` of the group's comments make the key point, ``elsewhere`` of all others; the machine
-    finds them with different recall and is wrong about one other comment in twenty.
+    A share ``made`` of the group's comments make the key point, and ``elsewhere`` of the others.
+    The machine finds them with different recall, and wrongly includes one in twenty other
+    comments.
     """
 
     def study(n: int, generator: Generator) -> bool | None:
@@ -114,7 +116,7 @@ def group_holds(made: float, elsewhere: float, size: float, recalls: tuple[float
 
 
 def useless(n: int, generator: Generator, made: float) -> Audited | None:
-    """Draw a study whose machine puts one comment in seven behind the key point, whatever it says.
+    """Draw a study whose machine assigns one comment in seven to the key point at random.
 
     Precision is then the share itself, and recall the machine's share.
     """
@@ -122,7 +124,7 @@ def useless(n: int, generator: Generator, made: float) -> Audited | None:
 
 
 def holds(interval: AuditedShare, truth: float) -> bool | None:
-    """Whether the interval holds the truth; None without one."""
+    """Whether the interval covers the truth; None without an interval."""
     if interval.low is None or interval.high is None:
         return None
     return interval.low - ROUNDING <= truth <= interval.high + ROUNDING
@@ -142,7 +144,7 @@ def _figure(name: str, study: Audited, made: float) -> bool | None:
 
 
 def figure_holds(name: str, made: float, precision: float, recall: float) -> Study:
-    """Whether the interval of a figure holds the truth of a study."""
+    """Whether the interval of a figure covers the truth of a study."""
 
     def study(n: int, generator: Generator) -> bool | None:
         drawn = audited(n, generator, made, precision, recall)
@@ -203,7 +205,7 @@ SIMULATIONS = OF_GROUPS + tuple(
 )
 
 
-# The table of 500 studies.
+# The table with 500 studies per line
 
 
 STUDIES = 500
@@ -211,7 +213,7 @@ HEAD = ("share", "precision", "recall", "answers", "corrected", "width", "machin
 
 
 def _line(n: int, made: float, draw: Callable[[Generator], Audited | None]) -> list[float]:
-    """Return coverage and width of the corrected share, of the machine, and of the sample."""
+    """Return coverage and width for the corrected share, the machine and the sample."""
     generator = np.random.default_rng(40)
     rows = []
     while len(rows) < STUDIES:

@@ -1,7 +1,7 @@
-"""Judges of scores beside people: verdicts on replacing people, the closest judge, intervals.
+"""Judges of scores and people: verdicts on replacing people, the closest judge, intervals.
 
-Studies are totals of 0 to 19 points by three people. Answers to one question resemble each
-other, people disagree more about some questions than about others, and totals are rounded.
+Each study has totals of 0 to 19 points by three people. Answers to the same question resemble
+each other, people disagree more about some questions than about others, and totals are rounded.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ PERSONS = ("p0", "p1", "p2")
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """How totals come about; noise and shift are those of the judge, in sd and in points."""
+    """Parameters of totals; noise and shift apply to the judge, in sd and in points."""
 
     noise: float = 1.0
     shift: float = 0.0
@@ -62,7 +62,7 @@ class Truth:
 
 
 def points(truth: Truth, n_questions: int, rng: np.random.Generator) -> FloatArray:
-    """Points of three people and the judges, shape (3 + judges, n)."""
+    """Return the points of three people and the judges, shape (3 + judges, n)."""
     n = n_questions * EACH
     at = np.repeat(np.arange(n_questions), EACH)
     quality = 0.7 * rng.normal(size=n_questions)[at] + rng.normal(size=n)
@@ -75,7 +75,7 @@ def points(truth: Truth, n_questions: int, rng: np.random.Generator) -> FloatArr
 
 
 def study_of(values: FloatArray) -> PointsGrid:
-    """Points by three people and judges as pages have them, of one column."""
+    """Return points by three people and judges in the form that pages use, with one column."""
     n = values.shape[1]
     names = [*PERSONS, *(f"j{place}" for place in range(len(values) - 3))]
     grids = {name: own[:, None] for name, own in zip(names, values, strict=True)}
@@ -94,7 +94,7 @@ def study_of(values: FloatArray) -> PointsGrid:
 
 
 def solved(target: float, low: float, high: float, value: Callable[[float], float]) -> float:
-    """Where a rising or falling function meets the target, by halving."""
+    """Find by bisection where a monotonic function reaches the target."""
     is_rising = value(high) > value(low)
     for _ in range(20):
         middle = (low + high) / 2
@@ -103,19 +103,19 @@ def solved(target: float, low: float, high: float, value: Callable[[float], floa
 
 
 def many(truth: Truth, n: int = 20_000) -> FloatArray:
-    """The points of a study so large that its figures are the truth."""
+    """Return the points of a study so large that its figures count as the truth."""
     return points(truth, n, np.random.default_rng(7))
 
 
 def difference_of(values: FloatArray) -> float:
-    """Alpha of the first judge with people minus people's own."""
+    """Return the alpha of the first judge with people minus the alpha of people."""
     people, codes = values[:3].T, np.zeros(values.shape[1], dtype=np.int64)
     sums = across_sums(people, values[3], codes, 1), within_sums(people, codes, 1)
     return float(alpha_of(sums[0][:, 0]) - alpha_of(sums[1][:, 0]))
 
 
 def edge_of(values: FloatArray) -> float:
-    """How much more often a person comes closer to the others than the judge does."""
+    """Return how much more often a person is closer to the others than the judge is."""
     edges = []
     for place in range(3):
         others = np.delete(values[:3], place, axis=0)
@@ -126,7 +126,7 @@ def edge_of(values: FloatArray) -> float:
 
 @cache
 def at_margin(kind: str, is_skewed: bool) -> Truth:
-    """A judge that lies exactly at the margin of a rule."""
+    """Return a judge that is exactly at the margin of a rule."""
     base = Truth(is_skewed=is_skewed)
     if kind == "bias":
 
@@ -142,7 +142,7 @@ def at_margin(kind: str, is_skewed: bool) -> Truth:
 
 
 def outcome_of(rule: str, grid: PointsGrid, levels: Levels) -> RuleOutcome:
-    """One rule about the first judge, as a report of agreement asks it."""
+    """Return the result of one rule for the first judge, as in an agreement report."""
     judge = grid.judges[0]
     if rule == "alternative":
         return by_alternative(alternative(grid, judge, EPSILON)["total"], 3, levels)
@@ -161,7 +161,7 @@ def rule_at_margin(rule: str, is_skewed: bool, results: tuple[str, ...]) -> Stud
 
 
 def headline(truth: Truth, lost: float, n_replicates: int = 2) -> Callable[..., str]:
-    """The verdict on totals: replicates of the first judge, some replies lost."""
+    """Return a function that draws the verdict on totals, with replicates and lost replies."""
 
     def result(n: int, rng: np.random.Generator) -> str:
         values = points(truth, n, rng)
@@ -184,7 +184,7 @@ def headline(truth: Truth, lost: float, n_replicates: int = 2) -> Callable[..., 
 
 
 def sheets(values: FloatArray, questions: np.ndarray) -> pd.DataFrame:
-    """Several sheets (rows) of each answer (columns) as a table."""
+    """Return several sheets (rows) of each answer (columns) as a table."""
     k, n = values.shape
     return pd.DataFrame(
         {
@@ -202,7 +202,7 @@ def is_no(truth: Truth, lost: float = 0.0) -> Study:
 
 @cache
 def worst_null() -> Truth:
-    """At the margins of bias and of the alternative annotator at once."""
+    """Return a judge at the margins of bias and of the alternative annotator at once."""
     base = at_margin("bias", is_skewed=False)
     return replace(
         base,
@@ -216,7 +216,7 @@ def all_margins(n: int, rng: np.random.Generator) -> bool:
 
 @cache
 def clearly_worse() -> Truth:
-    """Rank correlation with people of .3 where theirs is .75."""
+    """Return a judge with rank correlation .3 with people, where people's is .75."""
 
     def rank(noise: float) -> float:
         values = many(Truth(noise=noise), 2_000)
@@ -230,7 +230,7 @@ def found_worse(n: int, rng: np.random.Generator) -> bool:
 
 
 def repeated(n_questions: int, reliability: float, rng: np.random.Generator, *, is_rare: bool):
-    """Two sheets of each answer; disagreement that is rare and large, or always there."""
+    """Draw two sheets of each answer; disagreement is rare and large, or always present."""
     n = n_questions * EACH
     quality = rng.normal(size=n)
     if is_rare:
@@ -304,7 +304,7 @@ def rows_of(grid: PointsGrid) -> list[JudgeRow]:
 
 
 def closest(judges: int) -> Study:
-    """Whether any of equal judges is said to stand above another."""
+    """Whether any of several equal judges is said to be better than another."""
 
     def study(n: int, rng: np.random.Generator) -> bool:
         grid = study_of(points(Truth(judges=judges, is_skewed=True), n, rng))
@@ -315,7 +315,7 @@ def closest(judges: int) -> Study:
 
 
 def best_of(judges: int) -> Study:
-    """The closest of several judges that all lie at the margin of agreement: said to be within."""
+    """Whether the closest of several judges at the margin of agreement is said to be within it."""
 
     def study(n: int, rng: np.random.Generator) -> bool:
         truth = replace(at_margin("agreement", is_skewed=False), judges=judges)
@@ -390,7 +390,7 @@ def covers(name: str, is_skewed: bool) -> Study:
 
 
 def covers_criterion(n: int, rng: np.random.Generator) -> bool | None:
-    """Leniency of one criterion with 0, 1 or 2 points, most of them 2."""
+    """Leniency on one criterion with 0, 1 or 2 points, mostly 2."""
     truth = np.repeat(rng.random(n) < 0.85, EACH)
     first, second = (
         np.where(rng.random(n * EACH) < chance, rng.integers(0, 3, n * EACH), 2 * truth)

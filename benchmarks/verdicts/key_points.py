@@ -1,4 +1,4 @@
-"""Boards of key points, and how often comments mention key points, by group and over time."""
+"""Boards of key points, and frequencies of key points in comments, by group and over time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Generator = np.random.Generator
 # Shares of systems (columns) in n cells (rows).
 Draw = Callable[[int, Generator], FloatArray]
 MANY = 60_000
-# Differences that need more than so many times the topics are not tried again.
+# A difference that needs more than this multiple of the topics is not tried again.
 MOST_TIMES = 10
 
 
@@ -42,14 +42,14 @@ MOST_TIMES = 10
 
 
 def _covered(latent: FloatArray, generator: Generator) -> FloatArray:
-    """Halves of 3 to 6 references that are covered, as a share; latent 0 covers half of them."""
+    """Return the covered share of 3 to 6 references, in halves; latent 0 covers half of them."""
     references = generator.integers(3, 7, size=(len(latent), 1))
     share = 1 / (1 + np.exp(-latent))
     return np.asarray(generator.binomial(2 * references, share) / (2 * references))
 
 
 def alike(n_systems: int, centre: float = 0.8) -> Draw:
-    """Equally good systems; hard cells are hard for all."""
+    """Equally good systems; hard cells are hard for all systems."""
 
     def draw(n: int, generator: Generator) -> FloatArray:
         hard = 0.8 * generator.normal(size=(n, 1))
@@ -60,7 +60,7 @@ def alike(n_systems: int, centre: float = 0.8) -> Draw:
 
 
 def unsteady(n: int, generator: Generator) -> FloatArray:
-    """Three systems with equal means: two cover much or little, one always nearly the same."""
+    """Three systems with equal means: two vary widely in coverage, the third hardly varies."""
     noise = generator.normal(scale=0.02, size=(n, 1))
     return np.hstack([_varied(n, 2, generator), _steady() + noise])
 
@@ -75,14 +75,14 @@ def _steady() -> float:
 
 
 def both_sides(n: int, generator: Generator) -> FloatArray:
-    """Two equal systems on both sides of n topics, whose differences resemble each other."""
+    """Two equal systems on both sides of n topics; the differences of a topic are similar."""
     hard = np.repeat(0.8 * generator.normal(size=(n, 1)), 2, axis=0)
     own = np.repeat(0.4 * generator.normal(size=(n, 2)), 2, axis=0)
     return _covered(0.8 + hard + own + 0.4 * generator.normal(size=(2 * n, 2)), generator)
 
 
 def topics_of(n: int) -> dict[str, str]:
-    """Cell → topic, two cells each."""
+    """Map each cell to its topic, two cells per topic."""
     return {str(cell): str(cell // 2) for cell in range(2 * n)}
 
 
@@ -93,7 +93,7 @@ def leads_over_topics(n: int, generator: Generator) -> bool:
 
 
 def mean_holds_over_topics(n: int, generator: Generator) -> bool | None:
-    """Whether the interval of a mean holds the true one, over both sides of n topics."""
+    """Whether the interval of a mean covers the true mean, over both sides of n topics."""
     found = rows_of(both_sides(n, generator), topics=topics_of(n))[0].figures["coverage"]
     if found.low is None or found.high is None:
         return None
@@ -108,7 +108,7 @@ def _mean_of_both() -> float:
 def rows_of(
     shares: FloatArray, redundancy: FloatArray | None = None, topics: Topics = NO_TOPICS
 ) -> list[SystemRow]:
-    """The rows of a board over these cells; by redundancy alone where that is given."""
+    """Return the rows of a board over these cells, by redundancy alone if it is given."""
     cells = [str(cell) for cell in range(len(shares))]
     scored = []
     for at, (cell, system) in enumerate(np.ndindex(shares.shape)):
@@ -125,7 +125,7 @@ def _leader(rows: list[SystemRow]) -> bool:
 
 
 def leads(draw: Draw, by_redundancy: bool = False) -> Study:
-    """Whether one of equally good systems is said to lead."""
+    """Whether one of several equally good systems is said to lead."""
 
     def study(n: int, generator: Generator) -> bool:
         shares = draw(n, generator)
@@ -135,7 +135,7 @@ def leads(draw: Draw, by_redundancy: bool = False) -> Study:
 
 
 def above_some(n: int, generator: Generator) -> bool:
-    """Whether one of three equal systems, of which a fourth is far below, is said to be above."""
+    """Whether any of three equal systems is said to be above another; a fourth is far below."""
     shares = np.hstack([alike(3)(n, generator), alike(1, -1.5)(n, generator)])
     rows = best_first(rows_of(shares), "coverage")
     return any(each.test.direction != "not_shown" and "S3" not in (each.first, each.second)
@@ -143,7 +143,7 @@ def above_some(n: int, generator: Generator) -> bool:
 
 
 def difference_holds(draw: Draw) -> Study:
-    """Whether the interval of the difference of equal systems holds 0."""
+    """Whether the interval of the difference between equal systems covers 0."""
 
     def study(n: int, generator: Generator) -> bool | None:
         rows = best_first(rows_of(draw(n, generator)[:, -2:]), "coverage")
@@ -154,7 +154,7 @@ def difference_holds(draw: Draw) -> Study:
 
 
 def mean_holds(centre: float) -> Study:
-    """Whether the interval of a system's mean coverage holds the true mean."""
+    """Whether the interval of a system's mean coverage covers the true mean."""
 
     def study(n: int, generator: Generator) -> bool | None:
         (row,) = rows_of(alike(1, centre)(n, generator))
@@ -172,7 +172,7 @@ def _mean_of(centre: float) -> float:
 
 
 def _counts(n: int, per_cell: int, generator: Generator) -> FloatArray:
-    """What three people say of sets of n cells that differ more than their sets, in eighths."""
+    """Return three people's counts for sets of n cells; cells differ more than sets."""
     true = np.repeat(0.8 * generator.normal(size=n), per_cell)
     true = 0.5 + true + 0.6 * generator.normal(size=n * per_cell)
     said = true[:, None] + 0.6 * generator.normal(size=(n * per_cell, 3))
@@ -191,7 +191,7 @@ def _alpha_in(n: int, per_cell: int, generator: Generator) -> Estimate:
 
 
 def alpha_holds(per_cell: int) -> Study:
-    """Whether the interval of people's alpha holds that of very many cells."""
+    """Whether the interval of people's alpha covers the alpha of very many cells."""
 
     def study(n: int, generator: Generator) -> bool | None:
         found = _alpha_in(n, per_cell, generator)
@@ -213,7 +213,7 @@ def _true_alpha(per_cell: int) -> float:
 
 
 def shown_by_more(n: int, generator: Generator) -> bool:
-    """Whether as many cells as needed show a difference as large as one that was found."""
+    """Whether the required number of cells shows a difference as large as an observed one."""
     needed = None
     while needed is None or needed > MOST_TIMES * n:
         first = best_first(rows_of(_normal(n, 0.0, generator)), "coverage")
@@ -234,12 +234,12 @@ def _normal(n: int, gap: float, generator: Generator) -> FloatArray:
 # -- comments ----------------------------------------------------------------------------------
 
 
-# How often 12 key points are mentioned: most of them seldom.
+# Frequencies of 12 key points, most of them low.
 POINTS = np.geomspace(0.02, 0.6, 12)
 
 
 def told_apart(times: tuple[int, ...], marks: bool = False) -> Study:
-    """Whether a key point is shown to be mentioned at different rates; or a group is marked."""
+    """Whether any key point is shown to differ between groups, or any group is marked."""
 
     def study(n: int, generator: Generator) -> bool:
         sizes = [n * each for each in times]
@@ -252,17 +252,17 @@ def told_apart(times: tuple[int, ...], marks: bool = False) -> Study:
 
 
 def told_apart_of_many(n: int, generator: Generator) -> bool:
-    """Whether any of 100 key points, with 12 to 30 comments expected in the smaller group, is."""
+    """Whether any of 100 key points is; 12 to 30 comments are expected in the smaller group."""
     sizes, shares = [n, 20 * n], np.geomspace(12, 30, 100)[:, None] / n
     return any(row.differs for row in compare_groups(sizes, generator.binomial(sizes, shares)))
 
 
-# Of 20 key points that all differ, or rise, by .1: the largest in the data stands in the sentence.
+# All 20 key points differ, or rise, by .1; the sentence reports the largest one in the data.
 BEFORE = np.geomspace(0.05, 0.5, 20)[:, None]
 
 
 def largest_difference_holds(n: int, generator: Generator) -> bool | None:
-    """Whether the interval of the largest difference that is shown holds its true size."""
+    """Whether the interval of the largest difference shown covers its true size."""
     rows = compare_groups([n, n], generator.binomial(n, BEFORE + np.array([0.1, 0])))
     shown = [row.groups[0] for row in rows if row.differs]
     largest = max(shown, key=lambda group: abs(group.distance), default=None)
@@ -270,7 +270,7 @@ def largest_difference_holds(n: int, generator: Generator) -> bool | None:
 
 
 def largest_change_holds(n: int, generator: Generator) -> bool | None:
-    """The same for the largest change over 6 even periods."""
+    """Whether the interval of the largest change over 6 equal periods covers its true size."""
     sizes = _sizes(n, uneven=False)
     rows = trends_of(sizes, generator.binomial(sizes, BEFORE + np.linspace(0, 0.1, 6)))
     moving = [row for row in rows if row.moves and row.change]
@@ -285,7 +285,7 @@ def _holds(found: Bounded | None, truth: float) -> bool | None:
 
 
 def share_holds(share: float) -> Study:
-    """Whether the interval of a share of n comments holds it."""
+    """Whether the interval of a share of n comments covers the true share."""
 
     def study(n: int, generator: Generator) -> bool:
         found = Share(int(generator.binomial(n, share)), n)
@@ -295,7 +295,7 @@ def share_holds(share: float) -> Study:
 
 
 def apart_holds(one: float, other: float, times: int = 1) -> Study:
-    """Whether the interval of a difference of shares holds it."""
+    """Whether the interval of a difference between shares covers the true difference."""
 
     def study(n: int, generator: Generator) -> bool | None:
         sizes = [n, times * n]
@@ -306,14 +306,14 @@ def apart_holds(one: float, other: float, times: int = 1) -> Study:
 
 
 def widest_holds(n: int, generator: Generator) -> bool | None:
-    """Whether the interval of the widest of five equal groups, which the page shows, holds 0."""
+    """Whether the interval of the widest of five equal groups, shown on the page, covers 0."""
     sizes = [n] * 5
     (row,) = compare_groups(sizes, [generator.binomial(sizes, 0.3).tolist()])
     return _holds(row.groups[row.widest or 0].difference, 0)
 
 
 def _sizes(n: int, uneven: bool) -> list[int]:
-    """Comments from 6 periods, n in all: evenly or half of the rest in each."""
+    """Return the comments per period, n in total: equal sizes, or half of the rest in each."""
     shares = 0.5 ** np.arange(1, 7) if uneven else np.full(6, 1 / 6)
     return [max(1, round(n * each)) for each in shares]
 
@@ -330,7 +330,7 @@ def moves(uneven: bool) -> Study:
 
 
 def change_holds(shares: list[float], uneven: bool = False) -> Study:
-    """Whether the interval of a change holds that of the line through the true shares."""
+    """Whether the interval of a change covers that of the line through the true shares."""
 
     def study(n: int, generator: Generator) -> bool | None:
         sizes = _sizes(n, uneven)

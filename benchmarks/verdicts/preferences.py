@@ -1,7 +1,7 @@
-"""Preferences under their nulls: who leads, who is told apart, and every interval of a board.
+"""Preferences under their nulls: who leads, which systems are distinguished, and all intervals.
 
-Questions favour systems of their own (a normal draw for each system), so verdicts on one question
-resemble each other. What is true is the fit to endlessly many questions.
+Each question favours some systems (a normal draw for each system), so verdicts on the same
+question resemble each other. The truth is the fit to infinitely many questions.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ LOPSIDED = (1.5, -1.5)
 
 
 def moved(strength: tuple[float, ...], n: int, generator: np.random.Generator) -> np.ndarray:
-    """Log strengths on each of n questions."""
+    """Return the log strengths on each of n questions."""
     return np.array(strength) + OF_QUESTION * generator.normal(size=(n, len(strength)))
 
 
 def verdicts(
     strength: tuple[float, ...], n: int, each: int, generator: np.random.Generator
 ) -> Verdicts:
-    """``each`` verdicts on every question, about pairs of systems at random."""
+    """Draw ``each`` verdicts on every question, about random pairs of systems."""
     k, rows = len(strength), n * each
     question = np.repeat(np.arange(n), each)
     on_question = moved(strength, n, generator)
@@ -52,14 +52,14 @@ def verdicts(
     table = {"question": question, "first": names[first], "second": names[second]}
     about = {"outcome": outcome, "pair": np.arange(rows), "rater": "r", "side": side}
     frame = pd.DataFrame({**table, **about, "weight": 1.0})
-    # Made as `Verdicts.from_frame` would make it, whose checks take longer than the ranking.
+    # Built like the result of `Verdicts.from_frame`, whose checks take longer than the ranking.
     seen = tuple(str(names[place]) for place in np.unique([first, second]))
     return Verdicts(frame, seen, tuple(range(n)))
 
 
 @cache
 def truth(strength: tuple[float, ...]) -> tuple[dict[str, float], dict[str, float]]:
-    """Log strength and win rate of each system on endless questions."""
+    """Return log strength and win rate of each system over very many questions."""
     first, second = np.triu_indices(len(strength), k=1)
     on_question = moved(strength, 100_000, np.random.default_rng(0))
     on_question = np.concatenate([on_question, 2 * np.array(strength) - on_question])
@@ -80,7 +80,7 @@ def is_known_better(strength: tuple[float, ...], one: str, other: str) -> bool:
 
 
 def leads_falsely(strength: tuple[float, ...], each: int) -> Study:
-    """One of several best systems is said to lead."""
+    """Whether one of several best systems is said to lead."""
 
     def study(n: int, generator: np.random.Generator) -> bool:
         found = rank_by_preference(verdicts(strength, n, each, generator))
@@ -93,7 +93,10 @@ def leads_falsely(strength: tuple[float, ...], each: int) -> Study:
 
 
 def tells_apart_falsely(strength: tuple[float, ...], each: int) -> Study:
-    """Some pair is told apart whose first is not better: ranges and groups follow from these."""
+    """Whether a pair is distinguished whose first system is not better.
+
+    Ranges and groups depend on these pairs.
+    """
 
     def study(n: int, generator: np.random.Generator) -> bool:
         found = rank_by_preference(verdicts(strength, n, each, generator))
@@ -106,7 +109,7 @@ def tells_apart_falsely(strength: tuple[float, ...], each: int) -> Study:
 
 
 def covers_strength(strength: tuple[float, ...], each: int) -> Study:
-    """The interval of the first or of the last system, by chance."""
+    """Whether the interval of a random system's strength covers the truth."""
 
     def study(n: int, generator: np.random.Generator) -> bool | None:
         found = rank_by_preference(verdicts(strength, n, each, generator))
@@ -161,7 +164,7 @@ def covers_left(n: int, generator: np.random.Generator) -> bool | None:
 
 
 def finds_what_it_says(each: int) -> Study:
-    """A study of equal systems states a win rate; a new one of two systems so far apart."""
+    """Whether a new study finds the win rate that a study of equal systems calls detectable."""
 
     def study(n: int, generator: np.random.Generator) -> bool | None:
         stated = None
@@ -184,7 +187,7 @@ def _rates() -> np.ndarray:
 
 
 def _gap(rate: float) -> float:
-    """The difference of log strengths with this win rate over questions."""
+    """Return the difference of log strengths that gives this win rate over questions."""
     return float(np.interp(rate, _rates(), _GAPS))
 
 

@@ -1,4 +1,4 @@
-"""Leaderboards of scores: who leads, ranges of ranks, groups, intervals, and what would tell."""
+"""Leaderboards of scores: leaders, rank ranges, groups, intervals, and detectable differences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cqa_site.stats.calibrated_mean import calibrated_mean
 from cqa_site.stats.ranking import within_and_across
 
 Generator = np.random.Generator
-# Scores of so many systems (columns) on n questions (rows).
+# Scores of systems (columns) on n questions (rows).
 Draw = Callable[[int, Generator], FloatArray]
 OPTIONS = BoardOptions(maximum=19.0, least_questions=5)
 SIZES = (10, 20, 60)
@@ -28,7 +28,7 @@ MANY = 400_000
 
 
 def points(latent: FloatArray) -> FloatArray:
-    """Whole points from 0 to 19."""
+    """Return whole points from 0 to 19."""
     return np.clip(np.round(latent), 0, 19)
 
 
@@ -43,7 +43,7 @@ def alike(n_systems: int, centre: float = 16.0) -> Draw:
 
 
 def criterion(n_systems: int, share: float) -> Draw:
-    """A criterion that all fulfil equally often; what one question asks suits all of them."""
+    """A criterion that all systems meet equally often, with a shared effect of each question."""
 
     def draw(n: int, generator: Generator) -> FloatArray:
         suits = generator.normal(size=(n, 1))
@@ -61,7 +61,7 @@ def _threshold(share: float) -> float:
 
 
 def unsteady(n: int, generator: Generator) -> FloatArray:
-    """Three systems with equal means: two vary up to the maximum, one hardly does."""
+    """Three systems with equal means: two vary up to the maximum, the third hardly varies."""
     hard = generator.normal(size=(n, 1))
     steady = _mean_at_ceiling() + hard + 0.5 * generator.normal(size=(n, 1))
     return np.hstack([hard + _ceiling(n, 2, generator), steady])
@@ -77,13 +77,13 @@ def _mean_at_ceiling() -> float:
 
 
 def ranking_of(scores: FloatArray) -> JudgeRanking:
-    """The ranks of a judge on complete scores."""
+    """Return a judge's ranking from complete scores."""
     systems = np.arange(scores.shape[1])
     return rank_by_judge(Ground(scores, (1,), systems, {}), "J", OPTIONS)
 
 
 def leads(draw: Draw) -> Study:
-    """Whether a system of equally good ones is said to lead."""
+    """Whether one of several equally good systems is said to lead."""
 
     def study(n: int, generator: Generator) -> bool:
         best, level = ranking_of(draw(n, generator)).top(OPTIONS.confidence)
@@ -93,7 +93,7 @@ def leads(draw: Draw) -> Study:
 
 
 def excludes_a_rank(draw: Draw) -> Study:
-    """Whether the range of any of equally good systems leaves a rank out."""
+    """Whether the range of any of several equally good systems excludes a rank."""
 
     def study(n: int, generator: Generator) -> bool:
         standings = ranking_of(draw(n, generator)).standings
@@ -103,7 +103,7 @@ def excludes_a_rank(draw: Draw) -> Study:
 
 
 def wrong_range(n: int, generator: Generator) -> bool:
-    """Whether a range leaves out the true place: one best, three equal, two far below."""
+    """Whether a range excludes the true rank: one best, three equal, two far below."""
     shifts = np.array([1.5, 0, 0, 0, -8, -8])
     scores = points(10 + shifts + 2 * generator.normal(size=(n, 6)))
     truth = [(1, 1), *[(2, 4)] * 3, *[(5, 6)] * 2]
@@ -115,7 +115,7 @@ def wrong_range(n: int, generator: Generator) -> bool:
 
 
 def divided_group(n: int, generator: Generator) -> bool:
-    """Whether two systems of a group are told apart."""
+    """Whether two systems of the same group are distinguished."""
     scores = points(np.linspace(13, 10, 8) + 2.5 * generator.normal(size=(n, 8)))
     ranking = ranking_of(scores)
     groups = {int(each.system): each.tie_group for each in ranking.standings}
@@ -123,7 +123,7 @@ def divided_group(n: int, generator: Generator) -> bool:
 
 
 def mean_holds(draw: Draw, truth: Callable[[], float]) -> Study:
-    """Whether the interval of a system's mean holds its true mean."""
+    """Whether the interval of a system's mean covers its true mean."""
 
     def study(n: int, generator: Generator) -> bool | None:
         (found,) = mean_intervals(draw(n, generator)[:, :1], [[0]], OPTIONS, OPTIONS.maximum)
@@ -142,12 +142,12 @@ def _mean_of_alike() -> float:
 
 
 def skewed(n: int, generator: Generator) -> FloatArray:
-    """Few points mostly, seldom many; mean 2."""
+    """Mostly low and rarely high points; mean 2."""
     return 2 * generator.exponential(size=(n, 1))
 
 
 def two_scenarios(n: int, generator: Generator) -> bool | None:
-    """The mean of two scenarios, of which one has questions that the other lacks."""
+    """The mean over two scenarios, one of which lacks questions of the other."""
     hard = 2 * generator.normal(size=(2 * n, 1))
     values = 10 + hard + 2 * generator.normal(size=(2 * n, 2))
     values[n:, 1] = np.nan
@@ -156,7 +156,7 @@ def two_scenarios(n: int, generator: Generator) -> bool | None:
 
 
 def difference_holds(draw: Draw) -> Study:
-    """Whether the interval of the difference of equal systems holds 0."""
+    """Whether the interval of the difference between equal systems covers 0."""
 
     def study(n: int, generator: Generator) -> bool | None:
         pairs = ranking_of(draw(n, generator)).pairs
@@ -180,7 +180,7 @@ def detected(n_systems: int) -> Study:
 
 
 def shown_by_more(n: int, generator: Generator) -> bool:
-    """Whether as many questions as needed show a difference as large as one that was found."""
+    """Whether the required number of questions shows a difference as large as an observed one."""
     needed = None
     while needed is None or needed > 400:
         first = ranking_of(8 + generator.normal(size=(n, 4)))
@@ -191,7 +191,7 @@ def shown_by_more(n: int, generator: Generator) -> bool:
 
 
 def calibrated(kind: str, choices: int = 1) -> Study:
-    """Whether a calibrated mean's interval holds the mean of people's scores; n labels of 4 n."""
+    """Whether a calibrated mean's interval covers the mean human score; n of 4 n are labelled."""
 
     def study(n: int, generator: Generator) -> bool | None:
         size = 4 * n
@@ -221,7 +221,7 @@ def _true(kind: str) -> float:
 
 
 def across(kind: Any, is_apart: bool = False) -> Study:
-    """Whether the interval of a correlation across n systems holds that of all systems."""
+    """Whether the interval of a correlation across n systems covers that of all systems."""
 
     def study(n: int, generator: Generator) -> bool | None:
         import pandas as pd
@@ -238,7 +238,7 @@ def across(kind: Any, is_apart: bool = False) -> Study:
 def _two_raters(
     n: int, n_questions: int, generator: Generator, is_apart: bool
 ) -> list[FloatArray]:
-    """Scores of both: they share three quarters of what they think of a system."""
+    """Return both raters' scores, which share three quarters of their view of a system."""
     shared, *own = generator.normal(size=(3, n, 1))
     hard = generator.normal(size=(1, n_questions))
     noise = generator.normal(size=(2, n, n_questions))
@@ -262,7 +262,7 @@ def _across(kind: str, is_apart: bool) -> float:
 
 
 def _lengths(n: int, n_systems: int, generator: Generator) -> Any:
-    """Answers of systems that write at unlike length, half a point for 100 characters."""
+    """Answers of systems that write different lengths, with half a point per 100 characters."""
     question, system = np.repeat(np.arange(n), n_systems), np.tile(np.arange(n_systems), n)
     length = 300 + 60 * system + 80 * generator.normal(size=n * n_systems)
     hard = 2 * generator.normal(size=n)[question]
@@ -280,7 +280,7 @@ def _lengths(n: int, n_systems: int, generator: Generator) -> Any:
 
 
 def slope_holds(n_systems: int) -> Study:
-    """Whether the interval of points for 100 characters holds what very many questions give."""
+    """Whether the interval of points per 100 characters covers that of very many questions."""
 
     def study(n: int, generator: Generator) -> bool | None:
         found = length_slope(_lengths(n, n_systems, generator), "J", OPTIONS)
@@ -296,9 +296,9 @@ def _slope(n_systems: int) -> float:
 
 
 def controlled_holds(n: int, generator: Generator) -> bool | None:
-    """Whether the interval of a mean at equal length holds the true one."""
+    """Whether the interval of a mean at equal length covers the true mean."""
     bounds = length_slope(_lengths(n, 4, generator), "J", OPTIONS).bounds.get(0)
-    # The average answer is 90 characters longer than that of the first system.
+    # The average answer is 90 characters longer than the first system's answers.
     return None if bounds is None else bool(bounds[0] <= 10 + 0.45 <= bounds[1])
 
 

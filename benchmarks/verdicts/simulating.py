@@ -1,4 +1,4 @@
-"""What a simulation is, how it is run, and which limits its figure has to keep."""
+"""Simulations, their execution, and the limits of their figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from cqa_site.stats.verdicts import LEVEL
 
 # Draws one study of n units; whether the sentence was false (or found), or the interval covered.
-# None: nothing was printed. Of intervals these do not count; of sentences nothing false was said.
+# None: nothing was printed. This does not count for intervals; for sentences, it is not false.
 Study = Callable[[int, np.random.Generator], bool | None]
 Counted = Literal["false", "covered", "found"]
 
@@ -21,25 +21,25 @@ MOST_FALSE, LEAST_COVERED, LEAST_FOUND = 0.05, 0.93, 0.8
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation:
-    """One verdict sentence, or one interval, with the studies it is tried on.
+    """One verdict sentence or interval, with the studies that test it.
 
     Attributes
     ----------
     says
-        The sentence, or the interval, as pages have it.
+        The sentence or interval as shown on pages.
     rule
         Its key in `cqa_site.stats.verdicts.RULES`; "interval" for an interval.
     truth
-        What is true of the studies that are drawn.
+        The truth in the simulated studies.
     counts
-        "false": the sentence is untrue of the truth, at most 5 %. "covered": the interval holds
-        it, at least 93 %. "found": power, at least 80 %.
+        "false": the sentence is untrue, at most 5 %. "covered": the interval covers the truth, at
+        least 93 %. "found": power, at least 80 %.
     sizes, unit
-        The smallest n for which it is printed, then larger ones.
+        The smallest n for which it is printed, then larger values.
     study
         Draws one study.
     quick, full
-        Studies drawn at each size.
+        Number of studies drawn at each size.
     """
 
     says: str
@@ -61,7 +61,7 @@ class Share(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Monte Carlo standard error, of the limit's share where nothing varied."""
+        """Monte Carlo standard error; the share is kept away from 0 and 1."""
         if not self.n:
             return float("nan")
         share = min(max(self.value, 1 / (self.n + 2)), 1 - 1 / (self.n + 2))
@@ -69,7 +69,7 @@ class Share(NamedTuple):
 
 
 def run(simulation: Simulation, size: int, studies: int) -> Share:
-    """Draw studies of one size; the same ones every time."""
+    """Draw studies of one size with a fixed seed."""
     key = f"{simulation.says}|{simulation.truth}|{size}".encode()
     generator = np.random.default_rng(zlib.crc32(key))
     results = [simulation.study(size, generator) for _ in range(studies)]
@@ -78,10 +78,10 @@ def run(simulation: Simulation, size: int, studies: int) -> Share:
 
 
 def is_broken(simulation: Simulation, share: Share, cells: int) -> bool:
-    """Whether a share lies more than two Monte Carlo standard errors beyond its limit.
+    """Whether a share is more than two Monte Carlo standard errors beyond its limit.
 
-    As one of several cells it has to have an exact binomial tail below 5 % after Bonferroni, too:
-    among some hundred cells of few studies two errors alone happen by chance.
+    With several cells, its exact binomial tail must also be below 5 % after Bonferroni correction:
+    among a hundred cells of few studies, some exceed two errors by chance.
     """
     from scipy import special
 
@@ -97,9 +97,9 @@ def is_broken(simulation: Simulation, share: Share, cells: int) -> bool:
 
 
 def excess(simulation: Simulation, share: Share) -> float:
-    """How far a share lies beyond its limit, in Monte Carlo standard errors.
+    """Return how far a share is beyond its limit, in Monte Carlo standard errors.
 
-    An interval that no study printed keeps no limit.
+    The result is infinite if no study printed the interval.
     """
     if not share.n:
         return float("inf")

@@ -1,4 +1,4 @@
-"""Intervals and verdicts that all packages share: means of clusters, agreement, its sentence."""
+"""Intervals and verdicts that all packages share: cluster means, agreement and its sentence."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _covers(found: Estimate, truth: float) -> bool | None:
 def _grid(
     n: int, generator: np.random.Generator, *, shares: tuple[float, ...], wrong: float
 ) -> FloatArray:
-    """Labels of `RATERS` people, shape (n, RATERS); wrong ones are one step off."""
+    """Return labels by `RATERS` people, shape (n, RATERS); wrong labels are one step off."""
     true = generator.choice(len(shares), size=(n, 1), p=shares)
     beside = np.clip(true + generator.choice([-1, 1], size=(n, RATERS)), 0, len(shares) - 1)
     return np.where(generator.random((n, RATERS)) < wrong, beside, true).astype(float)
@@ -53,7 +53,7 @@ def _ratings(grid: FloatArray) -> Ratings:
     return Ratings(items, raters, grid.ravel(), pd.RangeIndex(len(grid)), pd.RangeIndex(RATERS))
 
 
-# Shares of the labels 0-3, and of labels that are wrong.
+# Shares of the labels 0-3, and the share of wrong labels.
 BALANCED = {"shares": (0.25, 0.25, 0.25, 0.25), "wrong": 0.25}
 SKEWED = {"shares": (0.7, 0.2, 0.07, 0.03), "wrong": 0.25}
 ONE_SIDED = {"shares": (0.88, 0.07, 0.03, 0.02), "wrong": 0.05}
@@ -93,7 +93,7 @@ def _of_labels(name: str, labels: dict, sizes: tuple[int, ...], truth: str) -> S
 
 
 def _totals(n: int, generator: np.random.Generator) -> FloatArray:
-    """Points of 19 by `RATERS` people, most of them many, shape (n, RATERS)."""
+    """Return points out of 19 by `RATERS` people, mostly high, shape (n, RATERS)."""
     true = generator.binomial(19, generator.beta(6, 2, size=n))[:, None]
     return np.clip(true + np.round(generator.normal(0, 1.5, size=(n, RATERS))), 0, 19)
 
@@ -110,14 +110,14 @@ def _covers_totals(n: int, generator: np.random.Generator) -> bool | None:
 
 
 def _says_too_much(n: int, generator: np.random.Generator, *, wrong: float, mark: float) -> bool:
-    """Labels whose alpha lies just below a mark: is it said to be reached?"""
+    """Whether alpha just below a mark is said to have reached the mark."""
     found = ORDINAL(_ratings(_grid(n, generator, shares=SKEWED["shares"], wrong=wrong)))
     reached = reliability_of(found)
     return reached == "firm" or (reached == "tentative" and mark == TENTATIVE)
 
 
 def _says_too_little(n: int, generator: np.random.Generator) -> bool:
-    """Alpha a little above the mark for tentative conclusions: is it said to be too little?"""
+    """Whether alpha a little above the mark for tentative conclusions is said to be too low."""
     found = ORDINAL(_ratings(_grid(n, generator, shares=SKEWED["shares"], wrong=0.23)))
     return reliability_of(found) == "too_little"
 
@@ -152,7 +152,7 @@ def _of_means(name: str) -> Simulation:
     draw, truth = VALUES[name]
 
     def study(n: int, generator: np.random.Generator) -> bool | None:
-        # Some clusters hold two values; all values of a cluster are alike.
+        # Some clusters have two values; all values in a cluster are equal.
         sizes = generator.integers(1, 3, size=n)
         values = draw(n, generator)
         found = clustered_mean(range(n), (values * sizes).tolist(), sizes.tolist())
@@ -179,7 +179,7 @@ def _of_shares(n: int, generator: np.random.Generator) -> bool:
 # -- medians ----------------------------------------------------------------------------------
 
 REWARD = 2.0
-# Hours worked: skewed, as times are; whole minutes; and some people ten times as slow.
+# Hours worked: skewed times, whole minutes, and some people who take ten times as long.
 HOURS: dict[str, Callable[[int, np.random.Generator], FloatArray]] = {
     "times skewed": lambda n, generator: generator.lognormal(-1.5, 0.6, size=n),
     "whole minutes": lambda n, generator: generator.integers(8, 23, size=n) / 60,
@@ -205,7 +205,7 @@ def _of_medians(name: str) -> tuple[Simulation, Simulation]:
     least = RULES[rule].least
 
     def says_below(n: int, generator: np.random.Generator) -> bool:
-        """After any of the submissions, from the first warning on."""
+        """Whether any look from the first possible warning on shows a median below the floor."""
         reached = np.cumsum(REWARD / HOURS[name](n, generator) >= _median_rate(name))
         looks = range(least, n + 1)
         return any(is_below(int(reached[look - 1]), look, 0.5) for look in looks)
