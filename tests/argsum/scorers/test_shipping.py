@@ -158,7 +158,7 @@ def test_what_was_learned_is_kept_as_a_difference_of_low_rank(
 
 
 def test_weights_of_another_architecture_and_no_folder_are_refused(tmp_path, monkeypatch):
-    with pytest.raises(CommandError, match="--quality, --match, --filler"):
+    with pytest.raises(CommandError, match="--quality, --match and --filler"):
         call_command("make_shipped_scorers")
     with pytest.raises(CommandError):
         call_command("make_shipped_scorers", "--match", str(tmp_path))
