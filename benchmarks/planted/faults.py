@@ -163,8 +163,8 @@ FAULTS = (
         name="failed-turn-forgets",
         means="Paid replies are lost when the database is away for a moment.",
         file="cqa_site/runs/carrying/worker.py",
-        old="    lane.finished = before[0] + lane.finished\n",
-        new="    lane.finished = before[0]\n",
+        old="    session.finished = before[0] + session.finished\n",
+        new="    session.finished = before[0]\n",
         aims=(
             "tests/faults/test_judging_databases.py",
             "tests/runs",

@@ -318,7 +318,7 @@ class LengthSlope:
     ----------
     slope, low, high
         Additional points per 100 characters, among answers to the same question under the same
-        scenario; interval by bootstrap of questions.
+        scenario; Student's t interval over questions.
     within_systems
         The same slope with systems as fixed effects: the effect of length within one system.
     means, bounds
