@@ -203,7 +203,7 @@ def test_refused_answers_are_shown_and_kept(desk, label_round):
     expect(refused).to_contain_text("closed")
     desk.page.reload()
     expect(refused).to_contain_text(first)
-    refused.get_by_role("button", name="Remove them").click()
+    refused.get_by_role("button", name="Remove answers").click()
     expect(refused).to_be_hidden()
     assert stored() == {first: 2}
     desk.console.clear()
@@ -397,7 +397,7 @@ def test_enter_in_a_field_never_labels_without_script(visit, person, short):
     visitor = visit(person, java_script_enabled=False)
     page = visitor.go("label", short.study.public_id, short.public_id)
     page.get_by_text("Skip, flag or comment").click()
-    for name in ("Flag (sent with your label)", "Reason to skip"):
+    for name in ("Flag (sent with your label)", "Reason for skipping"):
         page.get_by_label(name).focus()
         page.keyboard.press("Enter")
         page.keyboard.press("Escape")

@@ -277,7 +277,7 @@ def test_one_click_trains_and_the_page_shows_the_figures(
     shop, django_capture_on_commit_callbacks, django_assert_max_num_queries
 ):
     shop.label()
-    assert "No version yet" in shop.client.get(shop.url("trained_judges")).text
+    assert "No versions yet" in shop.client.get(shop.url("trained_judges")).text
     with django_capture_on_commit_callbacks(execute=True):
         reply = shop.client.post(shop.url("train_judge"))
     assert reply.status_code == 302

@@ -203,7 +203,7 @@ def test_until_the_end_everybody_sees_the_own_version_and_then_all_but_no_names(
     for sheet, is_marked in ((shared[2], False), (late, True)):
         history = reverse("editing_history", args=[row.study.public_id, sheet.public_id])
         html = sign_in(lab.researcher).get(history).text
-        assert ("After the round closed" in html) == is_marked
+        assert ("Submitted after the round closed" in html) == is_marked
 
 
 def test_only_those_who_edit_the_answer_discuss_it(lab, shared):

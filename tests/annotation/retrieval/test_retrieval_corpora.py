@@ -110,7 +110,7 @@ def test_a_file_that_cannot_be_taken_says_why_and_another_encoding_can_be_named(
     corpus = checked(client, study, inline, b"\n \n")
     assert corpus.state == "refused"
     assert corpus.refusal == "No row in the file has a sentence."
-    assert "The file was refused" in text_of(client, address("corpus", study, corpus))
+    assert "The file was rejected" in text_of(client, address("corpus", study, corpus))
     assert press("corpus_load", corpus) == "refused"
     corpus = checked(client, study, inline, "Café und Tee.\n".encode("latin-1"), "Tee")
     assert corpus.state == "refused"
@@ -162,7 +162,7 @@ def test_a_deleted_corpus_is_gone_at_once_and_its_arguments_stay(client, study, 
     assert "was deleted" in response.content.decode()
     assert client.get(address("corpus", study, corpus)).status_code == 404
     assert "No corpora yet" in text_of(client, address("corpora", study))
-    assert "No corpus to search" in text_of(client, address("find_arguments", study, comparison))
+    assert "No corpora to search" in text_of(client, address("find_arguments", study, comparison))
     jobs.drain()
     assert not Corpus.objects.exists()
     assert not CorpusSentence.objects.exists()
@@ -257,7 +257,7 @@ def test_nothing_chosen_is_said_and_sentences_of_other_studies_cannot_be_taken(
     client.post(url, {"chosen": [text_key("Their tea beats coffee."), text_key(SENTENCES[0])]})
     assert Argument.objects.count() == 1
     page = text_of(client, address("find_arguments", study, comparison))
-    assert "No corpus to search" in page
+    assert "No corpora to search" in page
 
 
 def test_two_objects_make_a_comparison_once(client, study):
