@@ -145,9 +145,7 @@ def measure(letter_set: LetterSet) -> Measured:
 
 
 def independent_pairs(least: int) -> tuple[int, float]:
-    """Return the number of pairs of handwritten comments with at least this length, and the
-    largest share of text that a pair has in common.
-    """
+    """Return the number of pairs of handwritten comments this long, and the largest overlap."""
     most, pairs = 0.0, 0
     for name in SURVEYS:
         plains = [near_duplicates.plain_text(row.text) for row in read_survey(name).comments]

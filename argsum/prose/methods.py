@@ -1,4 +1,4 @@
-"""Content, reading and support of paragraphs that a language model writes."""
+"""Paragraphs by a language model: request content, reading of replies, and support."""
 
 from __future__ import annotations
 

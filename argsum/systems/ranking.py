@@ -198,7 +198,7 @@ def rank_candidates(
 def keep_different(
     between: Floats, ranked: Sequence[int], *, redundancy: float = REDUNDANCY
 ) -> list[int]:
-    """Return the ranked candidates that do not repeat an earlier returned one."""
+    """Return ranked candidates, without those that repeat an earlier returned candidate."""
     different: list[int] = []
     for j in ranked:
         if (
@@ -267,7 +267,7 @@ def _iterated(weights: FloatArray, restart: FloatArray, damping: float) -> Float
 
 
 def summarize_smatchtopr(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
-    """Rank the candidates of a cell and return those that do not repeat an earlier one."""
+    """Rank the candidates of a cell and return those that do not repeat earlier candidates."""
     candidates = find_candidates(cell, parameters, tools, SMATCHTOPR_RULE)
     if not candidates.texts:
         return Summary(reason=NO_CANDIDATES)

@@ -76,7 +76,8 @@ def installed() -> tuple[tuple[SummarizationSystem, ...], tuple[Fault, ...]]:
                 offered.append(replace(offer, package=package))
             else:
                 wrong.append(Fault(package, name, offer))
-    # If two systems have the same name, neither is loaded: a run must not change its meaning.
+    # If two packages offer the same name, neither system is used: the meaning of a run must not
+    # change.
     times = Counter(system.name for system in (*OWN, *offered))
     wrong += [
         Fault(system.package, system.name, "another system has this name.")

@@ -201,7 +201,7 @@ class KeyPointRelease:
         Raises
         ------
         UnreadableFile
-            If the file has another number of sets.
+            If the file has a different number of sets.
         """
         if len(metric) != len(self.keys):
             raise UnreadableFile(file, f"{len(metric)} scores for {len(self.keys)} sets")

@@ -86,7 +86,7 @@ def _check(run: Run, work: JobContext) -> None:
     outcomes = _outcomes(rows, analysis, ScorerTools(analysis, work))
     with transaction.atomic():
         for row in rows:
-            # Skip rows whose reply was replaced in the meantime.
+            # Skip rows whose reply has been replaced in the meantime.
             same = ProseParagraph.objects.filter(pk=row.pk, fence=row.fence)
             same.update(outcomes=outcomes[row.pk])
         work.step(99, 100, _("storing"))

@@ -32,7 +32,7 @@ PROMPTS = {
 PARAGRAPHS, SENTENCES, WORDS, STATEMENTS = 12, 4, 30, 24
 Verdict = ProseParagraph.Verdict
 NONE = "none"
-# Reasons that a language model is given for refusing its sentence.
+# Reasons for refusing a sentence, as shown to the language model.
 WRONG: Mapping[str, str] = {
     Verdict.UNSUPPORTED: "the statements that it cites do not say this",
     Verdict.PART: "a part of it is said by none of the statements that it cites",

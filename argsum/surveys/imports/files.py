@@ -296,7 +296,7 @@ def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
 
 
 def _key(reading: _Reading, row: TableRow) -> str:
-    """Return a key from all cells of a row and its position among identical rows."""
+    """Return a key derived from all cells of a row and its position among identical rows."""
     content = _digest(sorted((name, as_words(value)) for name, value in row.values.items()))
     reading.equal[content] += 1
     return hashlib.sha256(b"%d\n%b" % (reading.equal[content], content)).hexdigest()

@@ -151,7 +151,7 @@ class SurveyImportForm(ImportColumnsForm):
 
     @cached_property
     def look(self) -> SurveyLook:
-        """The findings from the first rows."""
+        """Survey program and proposed roles, from the first rows."""
         return look_at_source(self.source)
 
     @property

@@ -27,7 +27,7 @@ class ColumnRole(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a column is proposed to be left out."""
+    """Reason for proposing to leave a column out."""
 
     NONE = ""
     PERSONAL = "personal"
@@ -161,8 +161,8 @@ def role_problem(roles: Mapping[str, str], headers: Sequence[str]) -> str:
 def separator_of(texts: Sequence[str]) -> str:
     """Return the pattern between several answers in one cell; "" if a cell holds one answer.
 
-    Answers are parted if the pieces repeat, and more combinations occur than pieces, or half of
-    the pieces also occur alone.
+    Answers are split if their pieces repeat, and if there are more combinations than pieces or
+    half of the pieces also occur alone.
 
     Examples
     --------
@@ -309,7 +309,7 @@ def _with_unchosen(
 def _with_respondent(
     proposals: list[ProposedRole], rows: Sequence[TableRow]
 ) -> list[ProposedRole]:
-    """Make the first column that identifies respondents by name and values their key."""
+    """Use the first column with a suitable name and values as the respondents' key."""
     by_name = {
         name: at for at, row in reversed([*enumerate(proposals)]) for name in row.column.names
     }

@@ -81,7 +81,7 @@ def merge_clusters(
 def distances(match: Floats) -> FloatArray:
     """Return 1 − score of every pair, shape (n (n − 1) / 2,), in scipy's format; at least 0.
 
-    It works row by row, so the result is the only large array that it creates.
+    The function works row by row, so the result is the only large array that it creates.
     """
     n = len(match)
     dissimilarities = np.empty(n * (n - 1) // 2)
