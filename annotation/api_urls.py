@@ -1,4 +1,4 @@
-"""Addresses of the relevance paper in the REST API; every one lies inside a study."""
+"""REST API URLs of this app, all inside a study."""
 
 from annotation.answers import api as answers
 from annotation.consensus import api as consensus

@@ -1,4 +1,4 @@
-"""Background work of this app: kinds of runs with their pages, and handlers of jobs."""
+"""Background work of this app: kinds of runs with their pages, and job handlers."""
 
 from django.utils.translation import gettext_lazy as lazy
 
@@ -27,7 +27,7 @@ from cqa_site.web.housekeeping import chore
 
 
 def register_kinds() -> None:
-    """Register the kinds of runs."""
+    """Register the kinds of runs in this app."""
     register(Relevance())
     register(Answers())
     register(Coherence())
@@ -82,7 +82,7 @@ class Coherence(coherence.CoherenceKind, RunKind):
     start_path = "annotation.faithfulness.api.faithfulness.COHERENCE"
 
 
-# Handlers of jobs, and periodic chores.
+# Job handlers and periodic tasks
 
 handles(figure_actions.JOB)(figure_actions.make_snapshot)
 handles(consensus.JOB)(consensus.make_final_labels)

@@ -1,4 +1,4 @@
-"""Arguments, labels and answers in the menu of a study."""
+"""Entries for arguments, labels and answers in the menu of a study."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ FINDERS = (
 
 
 def study_entries() -> Iterator[MenuEntry]:
-    """Yield menu entries from arguments to faithful answers."""
+    """Yield the menu entries, from arguments to faithfulness."""
     tour = _(
         "Sentences retrieved for each comparison. People label them, and systems write answers "
         "from them."

@@ -1,4 +1,4 @@
-"""Imports of all models, where Django looks for them."""
+"""Imports of all models, because Django looks for them in this module."""
 
 # ruff: noqa: F401
 

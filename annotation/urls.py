@@ -1,4 +1,4 @@
-"""Addresses inside a study; each module of views lists its own."""
+"""URLs inside a study; each views module lists its own URLs."""
 
 from annotation.answers import views as answers
 from annotation.consensus import views as consensus

@@ -1,4 +1,4 @@
-"""The demo study: comparisons, simulated annotators and an editing round."""
+"""The demo study with comparisons, simulated annotators and an editing round."""
 
 import json
 import random
@@ -52,10 +52,10 @@ PARTICIPANTS, ITEMS, DAYS = 12, 5, 30
 
 
 def connect_stand_in(platform: PlatformStandIn, site: str) -> ParticipantLink | None:
-    """Create a link to the demo's first open label round, and let the platform's people enter.
+    """Create a link for platform participants to the demo's first open label round.
 
-    Links of earlier starts are closed: their secrets are not stored. Nobody takes part twice.
-    Without an open round there is no link.
+    Links from earlier starts are closed, because their secrets are not stored. Nobody can take
+    part twice. Without an open round, no link is created.
     """
     study = Study.objects.get(is_demo=True)
     actor = study.memberships.filter(role=Role.RESEARCHER).select_related("user")[0].user
@@ -113,10 +113,10 @@ def demo_round(*, study: Study, expert: User, researcher: User) -> EditingRound:
     return planned
 
 
-# An invented study to try everything on: comparisons, sentences, simulated annotators.
+# An invented study for trying out all functions
 #
-# Nothing here comes from a data set; the votes are drawn by a seeded simulation
-# through the same actions that serve real annotators.
+# No content comes from a dataset. The votes are drawn by a seeded simulation that uses the same
+# actions as real annotators.
 
 PEOPLE = [
     ("admin@counterpoint.example", Role.ADMIN, "Admin"),
@@ -124,14 +124,14 @@ PEOPLE = [
     ("expert@counterpoint.example", Role.EXPERT, "Expert"),
     ("annotator@counterpoint.example", Role.ANNOTATOR, "Annotator"),
 ]
-# How often a simulated annotator gives the intended label; the last one guesses.
+# Probability that each simulated annotator gives the intended label; the last annotator guesses.
 SKILLS = [0.9, 0.85, 0.8, 0.8, 0.75, 0.7, 0.6, 0.25]
-# What other apps add, by dotted path: ``part(study=…, users=…)`` with the people by role.
+# Parts added by other apps, as dotted paths: ``part(study=…, users=…)`` with people by role.
 PARTS: list[str] = []
 
 
 def add_part(path: str) -> None:
-    """Register a part of the demo that another app adds; parts run in registration order."""
+    """Register a part of the demo from another app; parts run in registration order."""
     if path not in PARTS:
         PARTS.append(path)
 
@@ -143,7 +143,7 @@ def demo_exists() -> bool:
 
 @transaction.atomic
 def new_password() -> str:
-    """Set a new password for the people of the demo; the old one cannot be recovered."""
+    """Set and return a new password for the people in the demo."""
     password = secrets.token_urlsafe(12)
     emails = [email for email, _role, _name in PEOPLE]
     people = User.objects.filter(email__in=emails, memberships__study__is_demo=True)
@@ -163,7 +163,7 @@ def build_demo() -> str:
         ),
         is_demo=True,
     )
-    # Hashing takes a quarter of a second; one hash gives away no more than that they share it.
+    # Hashing takes a quarter of a second; a common hash only reveals that the password is shared.
     hashed = make_password(password)
     users = {role: _person(study, email, role, name, hashed) for email, role, name in PEOPLE}
     study.created_by = users[Role.ADMIN]
@@ -174,7 +174,7 @@ def build_demo() -> str:
     pilot = _label_round(study, guideline, _("Pilot round"), labels, ids, controls=8)
     _simulate(pilot, labels, users[Role.RESEARCHER], rounds=None)
     close_round(round_=pilot, actor=users[Role.RESEARCHER])
-    # Control items of the pilot on which people train, so they are none of the main round.
+    # People train on these control items of the pilot, so the main round does not include them.
     known = pilot.items.filter(control_label__isnull=False)
     trained = set(known.order_by("pk").values_list("argument", flat=True)[:USUAL])
     left = [pk for pk in ids[::-1] if pk not in trained]
@@ -216,7 +216,7 @@ def _arguments(study: Study) -> dict[int, int]:
 
 
 def _onboarding(label_round: LabelRound, users: dict[Role, User]) -> None:
-    """Put quiz and training before the round; the people of the demo have passed them."""
+    """Add quiz and training before the round; the people in the demo have already passed them."""
     actor, study = users[Role.RESEARCHER], label_round.study
     usual = OnboardingForm.base_fields.items()
     fields = {name: field.initial for name, field in usual} | STARTS["relevance"]["fields"]
@@ -233,7 +233,7 @@ def _onboarding(label_round: LabelRound, users: dict[Role, User]) -> None:
 
 
 def _answers(study: Study) -> None:
-    """Create answers of two invented systems to three of the comparisons."""
+    """Create answers by two invented systems for three of the comparisons."""
     systems = {
         name: System.objects.create(study=study, name=name, kind=System.Kind.MODEL)
         for name in SYSTEMS
@@ -286,10 +286,10 @@ def _simulate(
     pairs = list(zip(places, SKILLS, strict=True))
     working = True
     while working and (rounds is None or rounds > 0):
-        # A list, not a generator: everybody gets a turn even after somebody found work.
+        # A list, not a generator, so that every annotator gets a turn in each pass.
         working = any([_block(label_round, *pair, labels, rng) for pair in pairs])  # noqa: C419
         rounds = None if rounds is None else rounds - 1
-    # What they hold ahead is for the people who try the demo.
+    # Release the items reserved ahead for people who try the demo.
     left = label_round.assignments.exclude(state=Assignment.State.ANSWERED)
     free_slots(left)
     left.delete()
@@ -305,7 +305,7 @@ def _simulated_place(label_round: LabelRound, number: int):
 
 
 def _block(label_round, place, skill: float, labels: dict[int, int], rng: random.Random) -> bool:
-    """Answer one block of the items held ahead; return False if none were left."""
+    """Answer one block of reserved items; return False if no items were left."""
     work = serving.next_work(label_round=label_round, place=place)
     todo = work.assignments[: label_round.block_size]
     for row in todo:
@@ -319,7 +319,7 @@ def _block(label_round, place, skill: float, labels: dict[int, int], rng: random
 
 
 def _drawn(intended: int, skill: float, rng: random.Random) -> int:
-    """Return the intended label with probability ``skill``, else mostly a neighbouring one."""
+    """Return the intended label with probability ``skill``, else mostly a neighbouring label."""
     if rng.random() < skill:
         return intended
     if rng.random() < skill:
@@ -328,13 +328,13 @@ def _drawn(intended: int, skill: float, rng: random.Random) -> int:
 
 
 def _spread_in_time(label_round: LabelRound, rng: random.Random) -> None:
-    """Backdate the simulated answers over three days, for realistic charts."""
+    """Spread the simulated answers over the last three days, for realistic charts."""
     start = timezone.now() - timedelta(days=3)
     rows = list(label_round.assignments.filter(state="answered").order_by("pk"))
     for count, row in enumerate(rows):
         row.answered_at = start + timedelta(days=3 * count / len(rows), seconds=rng.random() * 60)
         row.shown_at = row.served_at = row.answered_at - timedelta(milliseconds=row.active_ms or 0)
-    # Every row is there; `bulk_update` would write a condition for each row and field.
+    # All rows exist, but `bulk_update` would write a condition for each row and field.
     times = ["answered_at", "shown_at", "served_at"]
     Assignment.objects.bulk_create(
         rows, update_conflicts=True, update_fields=times, unique_fields=["pk"]

@@ -1,4 +1,4 @@
-"""Creation of a round's export files, always from one snapshot."""
+"""Creation of a round's export files from a single snapshot."""
 
 import secrets
 from collections.abc import Collection
@@ -21,7 +21,7 @@ from cqa_site.runs.jobs import JobContext, JobRefused
 
 
 class ExportNotPossible(Exception):
-    """The snapshot does not support the requested export; the message says why."""
+    """The requested export is not possible from the snapshot; the message gives the reason."""
 
 
 class LabelRoundExports(ExportKind):
@@ -31,7 +31,7 @@ class LabelRoundExports(ExportKind):
     Model = ExportFile
 
     def source(self, work: JobContext, files: Collection[ExportFile]) -> ExportSource:
-        """Return the stored snapshot; a live one is updated first."""
+        """Return the stored snapshot, updating it first if it is live."""
         rows = Snapshot.objects.select_related("label_round__study", "label_round__guideline")
         snapshot = rows.get(pk=work.payload["snapshot"])
         if not snapshot.is_frozen:
@@ -63,7 +63,7 @@ class LabelRoundExports(ExportKind):
                 "recipe": snapshot.recipe,
             },
             "aggregator": label_round.aggregator,
-            "raters": "HMAC-SHA256 under a random key of this set of files, which was not kept",
+            "raters": "HMAC-SHA256 with a random key for this set of files, which was not stored",
             "times": "rounded to the minute, UTC",
         }
 
@@ -81,7 +81,7 @@ def request_exports(
     options: ExportOptions,
     actor: User,
 ) -> list[ExportFile]:
-    """Request a set of files; without a snapshot, from the newest one after an update.
+    """Request a set of files, by default from the newest snapshot after an update.
 
     Raises ExportNotPossible.
     """
@@ -104,7 +104,7 @@ def request_exports(
 
 @transaction.atomic
 def current_snapshot(*, label_round: LabelRound) -> Snapshot:
-    """Return the newest snapshot, or a new empty one if it is frozen and outdated."""
+    """Return the newest snapshot, or a new empty snapshot if it is frozen and outdated."""
     LabelRound.objects.select_for_update(no_key=True).get(pk=label_round.pk)
     newest = label_round.snapshots.defer("rows", "figures").first()
     if newest and (not newest.is_frozen or newest.marker == marker(label_round)):
@@ -115,7 +115,7 @@ def current_snapshot(*, label_round: LabelRound) -> Snapshot:
 
 
 def check_labels(label_round: LabelRound, snapshot: Snapshot, contents: list[str]) -> None:
-    """Raise ExportNotPossible for final labels of an older snapshot; only current ones exist."""
+    """Raise ExportNotPossible for an older snapshot, because only current labels exist."""
     if ExportFile.Content.FINAL_LABELS not in contents or not snapshot.is_frozen:
         return
     if marker(label_round) != snapshot.marker:

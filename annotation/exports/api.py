@@ -1,4 +1,4 @@
-"""REST API of export files."""
+"""REST API for export files."""
 
 import uuid
 from typing import Any
@@ -22,7 +22,7 @@ from cqa_site.web.rest.queries import Conflict, conflict_on
 
 
 class ExportSerializer(ReadSerializer):
-    """One file made from a snapshot; it can be downloaded once ``finished_at`` is set."""
+    """One file made from a snapshot, ready for download once ``finished_at`` is set."""
 
     snapshot = public_id("snapshot")
     job = public_id("job", allow_null=True, default=None)
@@ -36,7 +36,7 @@ class ExportSerializer(ReadSerializer):
 
 
 class ExportInput(Input):
-    """Files to make from one snapshot; without one, from the live snapshot, brought up to date.
+    """Files to make from one snapshot, by default the live snapshot after an update.
 
     All files of one request share their pseudonyms.
     """
@@ -58,7 +58,7 @@ class ExportFilter(filters.FilterSet):
 
 
 class ExportViews(LabelRoundViews):
-    """Files made from snapshots."""
+    """Export files made from snapshots."""
 
     serializer_class = ExportSerializer
     filterset_class = ExportFilter
@@ -96,12 +96,12 @@ class ExportViews(LabelRoundViews):
         }
     )
     def file(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> FileResponse:
-        """Download the finished file; 409 while it is being made."""
+        """Download the finished file; 409 while it is being created."""
         return sent_file(self._finished(public_id))
 
     @extend_schema(responses={(200, "application/json"): OpenApiTypes.OBJECT})
     def manifest(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> FileResponse:
-        """Download the description: rows, sha256, snapshot, columns, recipe."""
+        """Download the description of the file: rows, sha256, snapshot, columns, recipe."""
         return sent_manifest(self._finished(public_id))
 
     def _snapshot(self, public_id: uuid.UUID | None) -> Snapshot | None:

@@ -11,7 +11,7 @@ from cqa_site.web.pages import offer
 
 class SnapshotField(forms.ModelChoiceField):
     def label_from_instance(self, snapshot) -> str:
-        """Return the snapshot's number, date of freezing and note."""
+        """Return the snapshot's number, freezing date and note."""
         frozen = snapshot.frozen_at.strftime("%Y-%m-%d") if snapshot.frozen_at else ""
         return " · ".join(part for part in (f"#{snapshot.number}", frozen, snapshot.note) if part)
 
@@ -59,7 +59,7 @@ class ExportForm(forms.Form):
 
     @property
     def options(self) -> ExportOptions:
-        """Options selected besides content and format."""
+        """Selected options other than content and format."""
         return ExportOptions(self.cleaned_data["with_comments"], self.cleaned_data["is_raw"])
 
 

@@ -8,7 +8,7 @@ from cqa_site.files import models as files
 
 
 class ExportFile(files.ExportFile):
-    """A file made in the background from one snapshot."""
+    """A file created in the background from one snapshot."""
 
     class Content(models.TextChoices):
         VOTES = "votes", _("Votes")
@@ -27,6 +27,6 @@ class ExportFile(files.ExportFile):
 
     @property
     def shown_name(self) -> str:
-        """Round, number of the snapshot and content."""
+        """File name with the round, the number of the snapshot and the content."""
         label_round = slugify(self.label_round.name, allow_unicode=True)[:60] or "round"
         return f"{label_round}-snapshot-{self.snapshot.number}-{self.content}.{self.format}"

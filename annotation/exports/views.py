@@ -1,4 +1,4 @@
-"""Pages to request, follow and download export files."""
+"""Pages for requesting, following and downloading export files."""
 
 import json
 import uuid
@@ -23,7 +23,7 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
 
-# Files that go out: ask for them, watch them being made, download them.
+# Export files: requests, progress and downloads
 
 PER_PAGE = 25
 
@@ -43,7 +43,7 @@ def exports(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> H
 
 @study_page(*RESEARCHERS)
 def export_list(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Return only the list, for a page that waits for a file."""
+    """Return only the list, for pages that wait for a file."""
     label_round = label_round_or_404(study, label_round_id)
     return render(request, "annotation/exports/_list.html", _listed(request, study, label_round))
 
@@ -65,7 +65,7 @@ def export_manifest(
 
 
 def _asked_for(request: StudyRequest) -> dict[str, str]:
-    """Return the snapshot preselected in the link from another page."""
+    """Return the snapshot selected in a link from another page."""
     return {"snapshot": request.GET.get("snapshot", "")}
 
 

@@ -56,7 +56,7 @@ class LeftOutOfRun(serializers.Serializer):
         default=None,
         allow_null=True,
         read_only=True,
-        help_text="Arguments a run of answers does not show, by reason; questions without any.",
+        help_text="Arguments not shown in the run, by reason, and questions without arguments.",
     )
 
 

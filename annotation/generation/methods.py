@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from annotation.corpus.methods.sentences import WORD_LISTS, split_sentence
 
 # English words with which a comparative sentence takes sides, for `favoured_object`
+#
 # The lists are based on grammar and common sense, not on labels. They contain no word that can be
 # praise for one thing and blame for another.
 
@@ -65,22 +66,25 @@ CIRCUMSTANCE = _words("on in with for at from by to over under unlike than versu
 STOPS = frozenset(",;:.!?()[]–—") | _words("but while whereas although though because")
 
 # The object that a comparative sentence favours, if its wording leaves no doubt
+#
 # The relevance paper (section 5.3) tests how far a model's answer follows one-sided arguments, but
 # does not describe how it determined their sides. This rule is our own. It favours precision over
 # coverage, because a probe needs clear sides but not every sentence.
+#
 # A row is one sentence with its two objects. The rule searches each clause for claims about both
 # objects:
 #
-# - ``X … faster … than Y``: a comparing word, then "than" at most `REACH` words later; X stands
-# before the comparing word in the same clause, or between it and "than"; Y stands at most
-# `REACH` words after. "Superior", "inferior" and "preferable" take "to" instead.
-# - ``prefer X to Y``, with "over" and "than" as well, and other verbs of choice.
-# - ``X beats Y``, ``X is beaten by Y`` and other verbs of winning and losing.
-# - ``X is not as good as Y``.
+# - ``X … faster … than Y``: a comparative, then "than" at most `REACH` words later. X is before
+# the comparative in the same clause, or between it and "than"; Y is at most `REACH` words after.
+# "Superior", "inferior" and "preferable" use "to" instead. - ``prefer X to Y``, with "over" and
+# "than" as well, and other verbs of choice. - ``X beats Y``, ``X is beaten by Y`` and other verbs
+# of winning and losing. - ``X is not as good as Y``.
+#
 # The comparative determines whether the claim is positive or negative. Words that can be either
 # decide nothing: "bigger", "longer", or "harder", which praises a knife but not an exam. Negated
 # claims ("not better than" is not "worse than"), questions, sentences with a condition or a wish,
 # and contradictory claims decide nothing either.
+#
 # The rule decides 39 % of the released arguments (1,696 different sentences about 112 pairs), and
 # 44 % of the sentences labelled 3. Of 110 decided sentences drawn at random, 104 were right in the
 # judgement of the rule's author; the others named an object only as part of another thing.

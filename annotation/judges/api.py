@@ -94,8 +94,10 @@ class JudgeSerializer(serializers.Serializer):
     labelled = serializers.IntegerField()
     unscored = serializers.IntegerField()
     coverage = serializers.FloatField()
-    is_low = serializers.BooleanField(help_text="Coverage below 95 %: not ranked.")
-    compared = serializers.IntegerField(source="n", help_text="Arguments with a final label too.")
+    is_low = serializers.BooleanField(help_text="Coverage is below 95 %, so it is not ranked.")
+    compared = serializers.IntegerField(
+        source="n", help_text="Arguments that also have a final label."
+    )
     exact = serializers.FloatField(allow_null=True)
     bias = serializers.FloatField(allow_null=True)
     mean_absolute_error = serializers.FloatField(source="error", allow_null=True)
@@ -104,7 +106,7 @@ class JudgeSerializer(serializers.Serializer):
     ordinal_alpha_with_votes = StatisticSerializer(source="with_votes")
     ordinal_alpha_difference = StatisticSerializer(
         source="difference",
-        help_text="With votes minus people's own, over the arguments with votes and its label.",
+        help_text="Alpha with votes minus people's own, over arguments with votes and its label.",
     )
     replacement = ReplacementSerializer()
     replicates = serializers.IntegerField()
@@ -157,7 +159,7 @@ class RunComparisonSerializer(DataSerializer):
     """Agreement of two runs; the rows of the confusion are the first run's labels."""
 
     shows = RunAgreement
-    differing = DifferingSerializer(many=True, help_text="At most 20, the furthest apart first.")
+    differing = DifferingSerializer(many=True, help_text="At most 20, largest distance first.")
 
 
 class ComparableSerializer(serializers.Serializer):
@@ -172,8 +174,12 @@ class LabelSetSerializer(serializers.Serializer):
 
     set = serializers.CharField()
     title = serializers.CharField()
-    is_step = serializers.BooleanField(help_text="One of the sources that overrule each other.")
-    changed = serializers.IntegerField(allow_null=True, help_text="Labels this step changes.")
+    is_step = serializers.BooleanField(
+        help_text="Whether it is one of the sources that overrule each other."
+    )
+    changed = serializers.IntegerField(
+        allow_null=True, help_text="Number of labels that this step changes."
+    )
     n = serializers.IntegerField()
     equal = serializers.IntegerField()
     share = serializers.FloatField(allow_null=True)
@@ -253,9 +259,11 @@ RELEVANCE_EXTENSION = ApiExtension(
 )
 
 CHOICE = [
-    OpenApiParameter("judge", str, description="Key of the judge looked at; default: the best."),
+    OpenApiParameter("judge", str, description="Key of the selected judge; by default the best."),
     OpenApiParameter("other", str, description="Key of a second judge."),
-    OpenApiParameter("common", str, enum=["1"], description="Arguments all judges labelled."),
+    OpenApiParameter(
+        "common", str, enum=["1"], description="Only arguments that all judges labelled."
+    ),
 ]
 
 

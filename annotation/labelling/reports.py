@@ -49,7 +49,7 @@ def _slots_without_their_answer() -> Iterator[str]:
     }
     for state, condition in holds.items():
         for pk in Slot.objects.filter(state=state).exclude(condition).values_list("pk", flat=True):
-            yield f"slot {pk} is {state}, but its assignment says otherwise"
+            yield f"slot {pk} is {state}, which does not match its assignment"
 
 
 def _answers_without_their_slot() -> Iterator[str]:
@@ -61,7 +61,7 @@ def _answers_without_their_slot() -> Iterator[str]:
         item__control_label__isnull=True,
     )
     for pk in stray.values_list("pk", flat=True):
-        yield f"assignment {pk} counts but holds no slot"
+        yield f"assignment {pk} counts but has no slot"
 
 
 def _items_over_their_votes() -> Iterator[str]:

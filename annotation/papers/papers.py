@@ -1,4 +1,4 @@
-"""Reproduction of the relevance paper from its release or a study, for a command."""
+"""Reproduction of the relevance paper from its release or from a study, for a command."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -42,19 +42,19 @@ from .reproduction import Choices, DataMissing, NoSuchControl, reproduce_judge, 
 
 
 def relevance(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
-    """Compute every figure of the released votes, labels and answers."""
+    """Compute all figures of the released votes, labels and answers."""
     choices = Choices(options["min_accuracy"], dict(options["control_label"]))
     figures = _computed(lambda: reproduce_relevance(data, choices))
     return Reproduction(figures, layouts(), is_imported=True)
 
 
 def judge(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
-    """Train a judge on the released labels and evaluate it on held-out pairs."""
+    """Train a judge on the released labels, and evaluate it on held-out pairs."""
     return Reproduction(_computed(lambda: reproduce_judge(data, say)), is_imported=True)
 
 
 def _computed(compute: Callable[[], list[PaperFigure]]) -> tuple[PaperFigure, ...]:
-    """Compute in a temporary database; the configured one is not touched."""
+    """Run the computation in a temporary database; the configured database is not used."""
     try:
         with throwaway_database():
             return tuple(compute())
@@ -62,13 +62,13 @@ def _computed(compute: Callable[[], list[PaperFigure]]) -> tuple[PaperFigure, ..
         raise CommandError(str(error)) from error
 
 
-# Columns of table 3 by the names of the measures here.
+# Columns of table 3, with the names of the measures here.
 MEASURES = {"jaccard_sentence": "jaccard_segment"}
 RECIPE = "sound recipe: statements and citations as a reader sees them, citations pooled in AAC"
 
 
 def study_relevance(name: str, options: dict[str, Any], say: Say) -> Reproduction:
-    """Compute figures for the newest round with votes by people, and every group of answers."""
+    """Compute figures for the newest round with votes by people, and for all groups of answers."""
     study = find_study(name)
     if study is None:
         raise CommandError(f"There is no study “{name}”.")
@@ -98,11 +98,11 @@ def _voted(study: Study) -> LabelRound | None:
 
 
 def _answers(study: Study) -> dict[str, dict[Key, ReproducedValue]]:
-    """Map row of table 3 → place of each figure → value by the paper's recipe and by ours."""
+    """Map rows of table 3 to figures by position, by the paper's recipe and by ours."""
     run = judge_runs(study).first()
     paper, sound = (compute_groups(study, mode, run) for mode in (PAPER, SOUND))
     ours = {_name(group): group for group in sound}
-    # What experts wrote is here already, as edited texts of the systems that they edited.
+    # Experts' texts are already included as edited texts of the systems they edited.
     experts = study.systems.filter(answers__revision__isnull=False)
     again = set(map(str, experts.values_list("public_id", flat=True)))
     return {

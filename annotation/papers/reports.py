@@ -1,4 +1,4 @@
-"""Figures of the relevance paper: as printed, and from rounds and answers."""
+"""Figures of the relevance paper, as printed and as computed from rounds and answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ from cqa_site.reproduction.figures import (
 )
 from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
 
-# What the relevance paper prints, and the layout of its tables.
+# Printed figures of the relevance paper, and the layout of its tables
 #
-# The keys are those of the values that `annotation.papers.methods` computes from the released
-# files, and `annotation.papers.reports.relevance_paper` from imported rounds.
+# The keys match the values that `annotation.papers.methods` computes from the released files, and
+# the functions below from imported rounds.
 
 VOTES, CROWD, CONTROLS = "votes (3.1, 3.3.1)", "crowd agreement", "control items (3.3.1)"
 KEPT, LABELS = "workers kept by control accuracy", "final labels (3.3.1)"
@@ -42,7 +42,7 @@ OTHER_SCORES = "the released answers and labels give the other value; the reason
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """A published figure: key of its value, place, and printed text."""
+    """A published figure: the key of its value, its position, and the printed text."""
 
     key: str
     table: str
@@ -136,7 +136,7 @@ FIGURES = (
     PublishedFigure("added_twice", IMPORTS, "objects added by importing everything again"),
 )
 
-# Rows and columns of table 3 as printed: the key of a value, and what stands over it.
+# Rows and columns of table 3 as printed, with keys of values and headings.
 ROWS = {"gold": "Gold (human)", "subset": "Silver (subset)", "silver": "Silver"}
 COLUMNS = {
     "size": "Size",
@@ -194,12 +194,12 @@ def table_3() -> TableLayout:
 
 
 def answers_place(row: str, column: str) -> Key:
-    """Return the place of a figure in table 3."""
+    """Return the position of a figure in table 3."""
     return TABLE_3, f"{row}, {COLUMNS[column]}"
 
 
 def answers_layout(rows: Mapping[str, Sequence[Key]]) -> TableLayout:
-    """Return the layout of table 3 with these rows, and a place for every column."""
+    """Return the layout of table 3 with these rows and all columns."""
     return TableLayout(
         name="relevance-3",
         caption="Faithfulness of edited (gold) and machine-written (silver) answers to their "
@@ -214,7 +214,7 @@ def answers_layout(rows: Mapping[str, Sequence[Key]]) -> TableLayout:
 
 
 def votes_layout(caption: str) -> TableLayout:
-    """Return a layout of the crowd's figures given in the paper's text, one per line."""
+    """Return the layout of the crowd's figures from the paper's text, one per line."""
     return _listed("relevance-votes", caption, (VOTES, CROWD, CONTROLS, KEPT, LABELS))
 
 
@@ -230,7 +230,7 @@ def _listed(name: str, caption: str, tables: tuple[str, ...]) -> TableLayout:
 
 
 def layouts() -> tuple[TableLayout, ...]:
-    """Return the layouts of the paper's table, and of its figures outside tables."""
+    """Return the layouts of the paper's table and of its figures outside tables."""
     return (
         votes_layout("The crowd's votes and their results."),
         _listed("relevance-raters", "Experts and GPT-4.", (EXPERTS, MODEL)),
@@ -244,7 +244,7 @@ def compare_values(
     *,
     recipes: Mapping[str, str] | None = None,
 ) -> list[PaperFigure]:
-    """Compare printed, released and own values; ``recipes`` maps keys to changes in ours."""
+    """Compare printed, released and our own values; ``recipes`` maps keys to our changes."""
     changes = recipes or {}
     values = {
         figure.place: ReproducedValue(
@@ -258,15 +258,15 @@ def compare_values(
 
 
 def measured(value: Any) -> MeasuredFigure | None:
-    """Wrap one or several numbers as a figure; None without a value."""
+    """Wrap one or more numbers as a figure; None without a value."""
     if value in (None, ()):
         return None
     return MeasuredFigure(value if isinstance(value, tuple) else (value,))
 
 
-# The relevance paper's figures from imported or live rounds.
+# Figures of the relevance paper from imported or live rounds
 #
-# What is computed stands in `annotation.papers.methods.relevance_paper`; here are only the tables.
+# The computation is in `annotation.papers.methods.relevance_paper`; this part builds its tables.
 
 VOTE_ROWS = {
     "item": "item_id",
@@ -284,7 +284,7 @@ VOTE_ROWS = {
 
 @dataclass(frozen=True)
 class Sources:
-    """Imported rounds: the crowd's, the experts' batches and controls, the released labels."""
+    """Imported rounds: the crowd's, the experts' batches and controls, and the released labels."""
 
     crowd: LabelRound
     batches: tuple[LabelRound, ...]
@@ -293,20 +293,20 @@ class Sources:
 
 
 def crowd_rows(label_round: LabelRound) -> pd.DataFrame:
-    """Return all assignments of a round, answered or not, for `methods.relevance_paper`."""
+    """Return all assignments of a round, answered or not, for `relevance_paper`."""
     assignments = label_round.assignments.order_by("pk").values_list(*VOTE_ROWS.values())
     rows = pd.DataFrame(assignments, columns=list(VOTE_ROWS))
     rows["pair"] = list(zip(rows.pop("object1"), rows.pop("object2"), strict=True))
     rows["is_blank"] = rows.pop("text").str.strip() == ""
     rows["is_counted"] = rows.pop("state") == Assignment.State.ANSWERED
     rows["is_control"] = rows["control_label"].notna()
-    # Blocks count their items from 0.
+    # Positions in blocks start at 0.
     rows["place"] += 1
     return rows
 
 
 def crowd_values(crowd: LabelRound, min_accuracy: float) -> Values:
-    """Return sizes, agreement, control accuracy and majority labels of the crowd's votes."""
+    """Return the sizes, agreement, control accuracy and majority labels of the crowd's votes."""
     return relevance_paper.crowd_values(crowd_rows(crowd), min_accuracy)
 
 
@@ -324,20 +324,20 @@ def consensus_values(sources: Sources) -> dict[str, tuple[int, int]]:
 
 
 def expert_values(controls: LabelRound, batches: Iterable[LabelRound]) -> Values:
-    """Return the experts' agreement on their control sheet and where their batches overlap."""
+    """Return experts' agreement on their control sheet and in the overlap of their batches."""
     together = pd.concat([vote_table(label_round) for label_round in batches])
     return relevance_paper.expert_values(vote_table(controls), together)
 
 
 def model_values(released: LabelRound) -> Values:
-    """Return the agreement of the model's labels with the released ones."""
+    """Return the agreement of the model's labels with the released labels."""
     names = {Rater.Kind.MODEL: "model", Rater.Kind.REFERENCE: "final"}
     labels = pd.concat([vote_table(released), machine_table(released)])
     return relevance_paper.model_values(labels.assign(rater=labels["rater_kind"].map(names)))
 
 
 def relabel_controls(crowd: LabelRound, labels: dict[str, int]) -> list[str]:
-    """Change known labels of the crowd's control items; return ids that are not control items."""
+    """Change known labels of the crowd's control items; return the ids of other items."""
     missing = []
     for task, label in labels.items():
         controls = Item.objects.filter(round=crowd, external_id=task)
@@ -347,7 +347,7 @@ def relabel_controls(crowd: LabelRound, labels: dict[str, int]) -> list[str]:
 
 
 def cited_answers(study: Study, kind: str) -> list[CitingAnswer]:
-    """Return every answer by a kind of system; one without a list has no arguments."""
+    """Return every answer by one kind of system; answers without a list have no arguments."""
     answers = Answer.objects.filter(study=study, system__kind=kind)
     answers = answers.select_related("question__comparison")
     lists = {answer.argument_list_id for answer in answers if answer.argument_list_id}

@@ -1,4 +1,4 @@
-"""Reproduction of the relevance paper, and training of a judge, from the released files."""
+"""Reproduction of the relevance paper and training of a judge from the released files."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,21 +67,21 @@ class DataMissing(Exception):
 
 
 class NoSuchControl(Exception):
-    """A relabelled item is not a control item of the crowd."""
+    """An item to relabel is not a control item of the crowd."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """User's deviations from the paper's settings."""
+    """A user's deviations from the paper's settings."""
 
     min_accuracy: float = 0.5
     control_labels: dict[str, int] = field(default_factory=dict)
 
 
 def reproduce_relevance(data: Path, choices: Choices) -> list[PaperFigure]:
-    """Compute every figure twice: directly from the files, and from their import.
+    """Compute every figure twice: directly from the files, and after importing them.
 
-    Uses the current database, which should be a throw-away one.
+    This uses the current database, which should be temporary.
     """
     files = find_files(data)
     study = Study.objects.create(name="relevance")
@@ -90,18 +90,18 @@ def reproduce_relevance(data: Path, choices: Choices) -> list[PaperFigure]:
     embed = _embedder()
     subset = subset_of([path for kind, path in files if kind == "silver"][-1])
     ours = study_values(study, choices)
-    # The newest round with final labels is the one whose labels figures use.
+    # Figures use the labels of the newest round with final labels.
     recompute_final_labels(label_rounds_of(study).get(name=LABEL_ROUNDS["final_labels"]))
     gold, silver = (cited_answers(study, kind) for kind in (Written.HUMAN, Written.MODEL))
     ours |= answer_values(gold, silver, subset, embed)
-    # Importing again adds nothing, by the files' own account.
+    # Importing the same files again must not add anything.
     ours["added_twice"] = sum(outcome.added for outcome in again)
     released = released_values(files, choices, embed) | {"added_twice": 0}
     return compare_values(released, ours, recipes=_recipes(choices))
 
 
 def released_values(files: Files, choices: Choices, embed: Embed | None) -> dict[str, Any]:
-    """Compute the figures without importer or database, with control labels as released."""
+    """Compute the figures without importers or a database, with control labels as released."""
     votes, experts, final, *silver, edited = (path for _kind, path in files)
     gold, machine = read_answers(edited, silver, final)
     return release_values(votes, experts, final, min_accuracy=choices.min_accuracy) | (
@@ -110,7 +110,7 @@ def released_values(files: Files, choices: Choices, embed: Embed | None) -> dict
 
 
 def _embedder() -> Embed | None:
-    """Return the packaged model's embedder, caching each text; None without its packages."""
+    """Return the bundled model's embedder with a cache, or None if its packages are missing."""
     if not embeddings_available():
         return None
     embedder = SentenceEmbedder()
@@ -125,7 +125,7 @@ def _embedder() -> Embed | None:
 
 
 def find_files(data: Path) -> Files:
-    """Find the released files in a folder or its subfolder ``relevance``."""
+    """Find the released files in a folder or in its subfolder ``relevance``."""
     folder = data / "relevance" if (data / "relevance").is_dir() else data
     files: Files = [
         (kind, next(iter(sorted(folder.glob(name))), folder / name)) for kind, name in FILES
@@ -137,7 +137,7 @@ def find_files(data: Path) -> Files:
 
 
 def import_all(study: Study, files: Files) -> list[ImportOutcome]:
-    """Import every file like its page or command would."""
+    """Import every file in the same way as its page or command."""
     return [
         import_path(
             study=study,
@@ -152,7 +152,7 @@ def import_all(study: Study, files: Files) -> list[ImportOutcome]:
 
 
 def study_values(study: Study, choices: Choices) -> dict[str, Any]:
-    """Compute every figure of the imported rounds; settles the crowd's final labels."""
+    """Compute all figures of the imported rounds, and settle the crowd's final labels."""
     sources = _sources(study)
     missing = relabel_controls(sources.crowd, choices.control_labels)
     if missing:
@@ -177,7 +177,7 @@ def _sources(study: Study) -> Sources:
 
 
 def _settled_values(sources: Sources) -> dict[str, Any]:
-    """Compare final labels with experts over the majority, then with ties as released."""
+    """Compare the final labels with experts over the majority, then with ties as released."""
     crowd = sources.crowd
     crowd.overridden_by.set(sources.batches[:OVERRIDING])
     recompute_final_labels(crowd)
@@ -207,9 +207,9 @@ TRAINED = "judge trained here, out of fold"
 
 
 def reproduce_judge(data: Path, say: Say) -> list[PaperFigure]:
-    """Compute every figure in the current database, which should be a temporary one.
+    """Compute all figures in the current database, which should be temporary.
 
-    Raises DataMissing, ImportRefused, and JobRefused where nothing can be trained.
+    Raises DataMissing, ImportRefused, or JobRefused if no judge can be trained.
     """
     study = Study.objects.create(name="relevance")
     kind = "final_labels"

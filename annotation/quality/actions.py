@@ -16,11 +16,11 @@ from cqa_site.rounds.queue import place_for
 from cqa_site.rounds.rules.actions import ask_again
 from cqa_site.rounds.rules.records import ControlRecord
 
-# Acting on quality: excluding and reinstating raters, changing control items.
+# Exclusion and reinstatement of raters, and changes to control items
 #
-# Every decision is logged and can be taken back; assignments and labels are
-# never deleted. A person's decision about a rater stands until a person changes
-# it: the automatic rule leaves it alone.
+# Every decision is logged and can be undone; assignments and labels are never deleted. A person's
+# decision about a rater remains valid until a person changes it; the automatic rule never
+# overrides it.
 
 
 class ControlNotValid(Exception):
@@ -28,10 +28,11 @@ class ControlNotValid(Exception):
 
 
 def check_rater(*, label_round: LabelRound, place: Place) -> ControlRecord:
-    """Apply the round's rule to one rater, for example after each completed block.
+    """Apply the round's rule to one rater, for example after a completed block.
 
-    Acts only while the answers show an accuracy below the mark, however often the rule has looked;
-    takes an automatic step back once they no longer do, and never touches what a person decided.
+    The rule acts only while the answers show an accuracy below the minimum, allowing for repeated
+    checks. It undoes an automatic action once this is no longer the case, and never changes a
+    person's decision.
     """
     record = control_record(label_round, place.rater_id)
     _apply_rule(label_round, place, record)
@@ -44,8 +45,8 @@ def exclude_rater(
 ) -> None:
     """Exclude the rater's labels from every figure; without an actor, by the round's rule.
 
-    In a round that still runs, others get the rater's places: the labels stay
-    as extras, items merely reserved go back.
+    In a running round, other raters get the rater's slots: labels become extras, and reserved
+    items are released.
     """
     if decide_one(
         label_round=label_round, rater=rater, decision="exclude", reason=reason, actor=actor
@@ -57,9 +58,9 @@ def exclude_rater(
 def reinstate_rater(
     *, label_round: LabelRound, rater: Rater, reason: str, actor: User | None
 ) -> None:
-    """Count the rater's labels again and resume serving items; this also ends a pause.
+    """Count the rater's labels again, and resume serving items; this also ends a pause.
 
-    Labels whose place nobody took in the meantime hold one again, the others stay extras.
+    Labels whose slot is still free get it back; the others stay extras.
     """
     if decide_one(
         label_round=label_round, rater=rater, decision="reinstate", reason=reason, actor=actor
@@ -70,9 +71,9 @@ def reinstate_rater(
 def decide_one(
     *, label_round: LabelRound, rater: Rater, decision: str, reason: str, actor: User | None
 ) -> Place | None:
-    """Decide about one rater; unless it returns None, the caller must recompute the labels.
+    """Store a decision about one rater; unless None is returned, the caller recomputes labels.
 
-    Imported raters may not have a place yet.
+    Imported raters may not have an enrolment yet.
     """
     place = place_for(round_=label_round, rater=rater)
     decided = decide_rater(place=place, actor=actor, decision=decision, reason=reason)
@@ -85,12 +86,13 @@ def decide_one(
 def replace_control_label(
     *, label_round: LabelRound, item: Item, label: int | None, reason: str, actor: User
 ) -> None:
-    """Change a control item's known label, or retire it with None; then reapply the rule.
+    """Change a control item's known label, or retire the item with None; reapply the rule.
 
-    The label it came with stays in ``imported_control_label``. A retired control is served no more
-    and its answers count nowhere; giving it a label brings it back.
+    The original label stays in ``imported_control_label``. A retired control item is no longer
+    served, and its answers are left out everywhere; a new label restores it.
     """
-    # Not its key: serving it, which refers to it, must not wait for us while we wait for raters.
+    # Not a key lock: serving, which refers to the item, must not wait for us while we wait for
+    # raters.
     item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, round=label_round)
     if not item.is_control or (label is not None and label not in label_round.guideline.values):
         raise ControlNotValid(_("Choose a label from the scale for a control item."))
@@ -114,7 +116,7 @@ def replace_control_label(
 
 
 def _apply_rule(label_round: LabelRound, place: Place, record: ControlRecord) -> None:
-    # What another rule stopped waits for a person.
+    # A stop by another rule requires a decision by a person.
     if place.is_decided_by_person or place.stopped_by:
         return
     is_acted_on, wanted = place.is_excluded or place.is_stopped, _wanted(label_round, record)
@@ -134,7 +136,7 @@ def _apply_rule(label_round: LabelRound, place: Place, record: ControlRecord) ->
 
 
 def _wanted(label_round: LabelRound, record: ControlRecord) -> str:
-    """Return what the round's two rules do to a rater with this record; empty for nothing."""
+    """Return the action of the round's two rules for this record; empty if there is no action."""
     if label_round.low_accuracy != LabelRound.LowAccuracy.WARN and record.is_below_at_any_look(
         label_round.min_control_accuracy
     ):
@@ -143,19 +145,20 @@ def _wanted(label_round: LabelRound, record: ControlRecord) -> str:
     return label_round.on_fall if acts and record.fall_on(chart_of_round(label_round)) else ""
 
 
-# Excluding everybody below a control accuracy, and letting them in again, as one action.
+# Joint exclusion of all raters below a control accuracy, and its reversal
 #
-# Each annotator's exclusion stays a logged decision of its own, which can be taken back alone.
+# Each exclusion is also logged as a separate decision, which can be undone separately.
 
 
 @transaction.atomic
 def exclude_below(
     *, label_round: LabelRound, below: float, rule: str, reason: str, actor: User
 ) -> Exclusion | None:
-    """Exclude all counted raters below a threshold; return None, storing nothing, if none is.
+    """Exclude all counted raters below a threshold; if there are none, only return None.
 
-    ``below`` is a share of right answers on control items, 0 to 1; a rater with exactly this
-    share stays. ``rule`` is one of `Exclusion.Rule`: the share, or its interval's upper bound.
+    ``below`` is a share of right answers on control items, from 0 to 1; a rater with exactly this
+    share is not excluded. ``rule`` is an `Exclusion.Rule`: the share or the upper bound of its
+    interval.
     """
     LabelRound.objects.select_for_update(of=("self",), no_key=True).get(pk=label_round.pk)
     raters = Rater.objects.filter(pk__in=low_raters(label_round, below, rule)).order_by("pk")
@@ -176,7 +179,7 @@ def exclude_below(
 
 @transaction.atomic
 def undo_exclusion(*, exclusion: Exclusion, actor: User) -> int | None:
-    """Reinstate excluded raters, except any decided on since; return None if already undone."""
+    """Reinstate excluded raters without a later decision; return None if already undone."""
     rows = Exclusion.objects.filter(pk=exclusion.pk, undone_at__isnull=True)
     if not rows.update(undone_at=timezone.now()):
         return None

@@ -1,4 +1,4 @@
-"""REST API of annotators, control items and exclusions."""
+"""REST API for annotators, control items and exclusions."""
 
 import uuid
 from collections.abc import Callable
@@ -33,7 +33,7 @@ from cqa_site.web.rest.queries import Conflict, invalid_on
 
 
 class RaterSerializer(SkipsSerializer, ReadSerializer):
-    """A rater in one round, under a pseudonym."""
+    """A rater in one round, identified by a pseudonym."""
 
     rater_pk = "pk"
     pseudonym = serializers.CharField()
@@ -52,7 +52,7 @@ class RaterSerializer(SkipsSerializer, ReadSerializer):
 
 
 class AnnotatorSerializer(SkipsSerializer):
-    """One row of the quality table; the interval is the exact 95 % one (Clopper–Pearson)."""
+    """One row of the quality table, with the exact 95 % interval (Clopper–Pearson)."""
 
     rater_pk = "rater.pk"
     id = public_id("rater")
@@ -72,8 +72,10 @@ class AnnotatorSerializer(SkipsSerializer):
         allow_null=True,
         help_text="Number of the control answer at which a fall in accuracy was signalled.",
     )
-    agreement = serializers.FloatField(allow_null=True, help_text="With the other raters.")
-    compared = serializers.IntegerField(help_text="Labels behind the agreement.")
+    agreement = serializers.FloatField(
+        allow_null=True, help_text="Share of agreement with the other raters."
+    )
+    compared = serializers.IntegerField(help_text="Number of labels compared.")
     median_seconds = serializers.FloatField(allow_null=True)
     is_hasty = serializers.BooleanField()
     is_one_value = serializers.BooleanField()
@@ -83,7 +85,7 @@ class AnnotatorSerializer(SkipsSerializer):
 
 
 class OwnLabelsSerializer(serializers.Serializer):
-    """Frequency of one label from one annotator, and among all counted votes."""
+    """Frequency of one label among an annotator's votes and among all counted votes."""
 
     label = serializers.IntegerField()  # type: ignore[assignment]  # a field of this name
     own = serializers.IntegerField(source="first")
@@ -91,14 +93,14 @@ class OwnLabelsSerializer(serializers.Serializer):
 
 
 class TimesSerializer(serializers.Serializer):
-    """Number of labels that took that many active seconds."""
+    """Number of labels in one bin of active seconds."""
 
     seconds = serializers.CharField()
     count = serializers.IntegerField()
 
 
 class AnnotatorDetailSerializer(serializers.Serializer):
-    """One annotator compared with everybody."""
+    """One annotator compared with all raters."""
 
     annotator = AnnotatorSerializer()
     labels = OwnLabelsSerializer(many=True)
@@ -106,7 +108,7 @@ class AnnotatorDetailSerializer(serializers.Serializer):
 
 
 class ControlSerializer(serializers.Serializer):
-    """A control item; contested if the majority of the crowd or of experts says otherwise."""
+    """A control item; contested if the majority of the crowd or of the experts disagrees."""
 
     item_id = serializers.CharField(source="item.external_id")
     argument = public_id("item.argument")
@@ -128,7 +130,7 @@ class ControlSerializer(serializers.Serializer):
 
 
 class ControlLabelsSerializer(serializers.Serializer):
-    """Frequency of one label from the crowd and from experts."""
+    """Frequency of one label among the crowd's and the experts' labels."""
 
     label = serializers.IntegerField()  # type: ignore[assignment]  # a field of this name
     crowd = serializers.IntegerField(source="first")
@@ -136,7 +138,7 @@ class ControlLabelsSerializer(serializers.Serializer):
 
 
 class ControlDetailSerializer(serializers.Serializer):
-    """The control items on one argument, and the distribution of its labels."""
+    """The control items for one argument, and the distribution of its labels."""
 
     controls = ControlSerializer(many=True)
     labels = ControlLabelsSerializer(many=True)
@@ -144,7 +146,7 @@ class ControlDetailSerializer(serializers.Serializer):
 
 
 class ExcludedSerializer(serializers.Serializer):
-    """Number of excluded annotators, and the action that undoes it; null if none."""
+    """Number of excluded annotators, and the exclusion to undo; null if nobody was excluded."""
 
     excluded = serializers.IntegerField()
     id = serializers.UUIDField(allow_null=True)
@@ -162,7 +164,7 @@ class ExclusionSerializer(ReadSerializer):
 
 
 class RemainingSerializer(serializers.Serializer):
-    """The votes on ordinary items that remain; ``labels`` counts items by majority label."""
+    """Remaining votes on ordinary items; ``labels`` counts items by majority label."""
 
     raters = serializers.IntegerField()
     votes = serializers.IntegerField()
@@ -189,7 +191,7 @@ class ExclusionPreviewSerializer(serializers.Serializer):
 
 
 class ControlChangeInput(Input):
-    """Another known label for a control item, or null, which retires it; and why."""
+    """A new known label for a control item, or null to retire the item, with a reason."""
 
     item_id = serializers.CharField(max_length=200)
     label = serializers.IntegerField(min_value=0, max_value=9, allow_null=True)
@@ -204,18 +206,18 @@ class BelowInput(Input):
 
 
 class ExcludeLowInput(BelowInput):
-    """The same, with the reason."""
+    """Control accuracy for an exclusion, with the reason."""
 
     reason = serializers.CharField(max_length=300)
 
 
 class RaterViews(LabelRoundViews):
-    """The raters of a round, under pseudonyms."""
+    """Raters of a round, identified by pseudonyms."""
 
     serializer_class = RaterSerializer
 
     def rows(self) -> QuerySet:
-        """List everyone who was ever served an item here, with their counts."""
+        """List all raters who were ever served an item in the round, with their counts."""
         mine = self.label_round.assignments.filter(rater=OuterRef("pk"))
         place = self.label_round.places.filter(rater=OuterRef("pk"))
         answered = mine.filter(state=Assignment.State.ANSWERED)
@@ -236,7 +238,7 @@ class RaterViews(LabelRoundViews):
 
     @extend_schema(request=ReasonInput, responses=RaterSerializer)
     def exclude(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Leave the rater's labels out of every figure; can be undone."""
+        """Leave the rater's labels out of every figure; this can be undone."""
         return self._decide(actions.exclude_rater, public_id)
 
     @extend_schema(request=ReasonInput, responses=RaterSerializer)
@@ -252,19 +254,19 @@ class RaterViews(LabelRoundViews):
 
 
 class AnnotatorViews(LabelRoundViews):
-    """Annotators with a label in the round, with their quality figures."""
+    """Annotators with labels in the round, and their quality figures."""
 
     queryset = Rater.objects.none()
     serializer_class = AnnotatorSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List the quality table, in order of first appearance."""
+        """List the rows of the quality table in order of first appearance."""
         votes = vote_table(self.label_round, exclude=False)
         return self.listed(annotators(self.label_round, facts_of(votes)))
 
     @extend_schema(responses=AnnotatorDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Return one annotator: control record, labels compared with everybody's, active times."""
+        """Return one annotator's control record, labels compared with all raters', and times."""
         rater = get_object_or_404(self.study.raters, public_id=public_id)
         detail = annotator_detail(self.label_round, rater)
         if detail is None:
@@ -282,7 +284,7 @@ class AnnotatorViews(LabelRoundViews):
         responses=ExclusionPreviewSerializer,
     )
     def preview_low(self, request: Request, **kwargs: Any) -> Response:
-        """Preview excluding all annotators below a control accuracy, with the whole curve."""
+        """Preview the exclusion of all annotators below a control accuracy, with the curve."""
         serializer = BelowInput(data=request.query_params)
         serializer.is_valid(raise_exception=True)
         state, threshold = state_of(self.label_round), self._threshold(serializer.validated_data)
@@ -292,7 +294,7 @@ class AnnotatorViews(LabelRoundViews):
 
     @extend_schema(request=ExcludeLowInput, responses=ExcludedSerializer)
     def exclude_low(self, request: Request, **kwargs: Any) -> Response:
-        """Exclude all annotators below a control accuracy in one action that can be undone."""
+        """Exclude all annotators below a control accuracy, as one action that can be undone."""
         data = self.read(ExcludeLowInput)
         exclusion = actions.exclude_below(
             label_round=self.label_round,
@@ -317,12 +319,12 @@ class ExclusionViews(LabelRoundViews):
     def rows(self) -> QuerySet:
         """List exclusions, newest first, each with the number of raters still excluded."""
         exclusions = self.label_round.exclusions.annotate(still_excluded=Count("places"))
-        # A count groups the rows, and groups forget the order of the model.
+        # The count groups the rows, which drops the model's default ordering.
         return exclusions.order_by("-pk")
 
     @extend_schema(request=NothingInput, responses=ExclusionSerializer)
     def undo(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Reinstate the annotators it excluded; 409 if already undone."""
+        """Reinstate the annotators excluded by this action; 409 if already undone."""
         self.read(NothingInput)
         row = self.find_row(public_id)
         if actions.undo_exclusion(exclusion=row, actor=request.user) is None:
@@ -331,19 +333,19 @@ class ExclusionViews(LabelRoundViews):
 
 
 class ControlViews(LabelRoundViews):
-    """Control items of a round, with the crowd's and experts' labels."""
+    """Control items of a round, with labels from the crowd and the experts."""
 
     queryset = Item.objects.none()
     serializer_class = ControlSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List control items, lowest share of correct votes first."""
+        """List control items by share of correct votes, lowest first."""
         votes = vote_table(self.label_round, exclude=False, item__control_label__isnull=False)
         return self.listed(controls(self.label_round, crowd_views(votes)))
 
     @extend_schema(responses=ControlDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Return the control items on one argument, with labels of the crowd and of experts."""
+        """Return an argument's control items, with labels from the crowd and the experts."""
         argument = get_object_or_404(self.study.arguments, public_id=public_id)
         detail = control_detail(self.label_round, argument.pk)
         if not detail.controls:
@@ -352,10 +354,10 @@ class ControlViews(LabelRoundViews):
 
     @extend_schema(request=ControlChangeInput, responses=ControlSerializer)
     def change(self, request: Request, **kwargs: Any) -> Response:
-        """Change a control item's known label, even while the round runs, or retire it.
+        """Change a control item's known label or retire the item, even in a running round.
 
-        Every control accuracy is updated immediately. A retired item is no longer served; giving
-        it a label restores it.
+        Control accuracies are updated immediately. A retired item is no longer served; a new label
+        restores it.
         """
         data = self.read(ControlChangeInput)
         keyed = self.label_round.items.filter(control_label__isnull=False)

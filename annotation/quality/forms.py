@@ -1,4 +1,4 @@
-"""Forms for the quality pages: decisions with their reasons."""
+"""Forms for the quality pages: decisions and their reasons."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -8,7 +8,7 @@ from cqa_site.web.pages import offer
 
 
 class ReasonForm(forms.Form):
-    """Form for the reason to exclude or reinstate a rater; it is logged."""
+    """Form for the logged reason to exclude or reinstate a rater."""
 
     reason = forms.CharField(
         label=_("Reason"),
@@ -19,14 +19,14 @@ class ReasonForm(forms.Form):
 
 
 class BelowForm(forms.Form):
-    """Form for the control accuracy below which raters are excluded, and its measure."""
+    """Form for the control accuracy below which raters are excluded, and how it is measured."""
 
     below = forms.FloatField(label=_("Control accuracy below"), min_value=0, max_value=1)
     rule = forms.ChoiceField(label=_("Rule"), choices=Exclusion.Rule.choices)
 
 
 class ControlChangeForm(ReasonForm):
-    """Form for a control item's new known label; no label retires the item."""
+    """Form for a control item's new known label; if empty, the item is retired."""
 
     RETIRE = "retire"
     label = forms.ChoiceField(label=_("Known label"), widget=forms.RadioSelect)
@@ -39,7 +39,7 @@ class ControlChangeForm(ReasonForm):
 
     @property
     def new_label(self) -> int | None:
-        """Chosen label; None to retire the item."""
+        """Chosen label, or None to retire the item."""
         chosen = self.cleaned_data["label"]
         return None if chosen == self.RETIRE else int(chosen)
 

@@ -1,6 +1,6 @@
-"""Votes left after excluding raters.
+"""Votes remaining after the exclusion of raters.
 
-Paper: relevance, section on filtering crowd workers by their control tasks.
+Source: relevance paper, section on filtering crowd workers by control tasks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pandas as pd
 
 from cqa_site.stats.ratings import alpha_from_counts, distances, distinct_rows, pairable_counts
 
-# Twenty steps: a round of 20 control items cannot tell more thresholds apart.
+# Twenty steps, because 20 control items cannot distinguish more thresholds.
 THRESHOLDS = tuple(step / 20 for step in range(21))
 
 
@@ -23,16 +23,16 @@ class RemainingVotes:
     Attributes
     ----------
     raters, votes
-        How many raters with a vote on an ordinary item there still are, and their votes.
+        Number of remaining raters with a vote on an ordinary item, and of their votes.
     without
-        Ordinary items that nobody is left to have voted on.
+        Number of ordinary items without remaining votes.
     ties
-        Items with two values equally frequent at the top.
+        Number of items with a tie for the most frequent label.
     alpha, pairable
-        Krippendorff's alpha, ordinal, over these votes, None where it is not defined; items with
-        two votes or more, on which it rests.
+        Krippendorff's ordinal alpha over these votes (None if undefined), and the number of items
+        with at least two votes, on which it is based.
     labels
-        Items by majority label, the higher label on a tie; one count for each value.
+        Number of items for each majority label, with the higher label on a tie.
     """
 
     raters: int
@@ -45,16 +45,16 @@ class RemainingVotes:
 
 
 class OrdinaryVotes:
-    """Votes on ordinary items as codes, so that a mask can leave out raters.
+    """Votes on ordinary items as codes, so that raters can be left out with a mask.
 
     Parameters
     ----------
     votes : columns item, rater, value
-        One row is one counted vote on an ordinary item; each rater votes once on an item.
+        One row per counted vote on an ordinary item, with at most one vote per rater and item.
     items : int
-        Ordinary items there are, those without a vote included.
+        Number of ordinary items, including those without votes.
     scale
-        Labels that can be given, ascending; every vote is one of them.
+        All possible labels in ascending order.
     """
 
     def __init__(self, votes: pd.DataFrame, items: int, scale: list[int]) -> None:
@@ -65,7 +65,7 @@ class OrdinaryVotes:
         self._value = np.searchsorted(self.scale, votes["value"].to_numpy(dtype=float))
 
     def without(self, raters: set[int]) -> RemainingVotes:
-        """Return the remaining votes without these raters."""
+        """Return the votes that remain without these raters."""
         keep = ~np.isin(self._rater, list(raters))
         width = len(self.scale)
         cells = self._item[keep] * width + self._value[keep]
@@ -85,7 +85,7 @@ class OrdinaryVotes:
 
 
 def _ordinal_alpha(counts: np.ndarray, scale: np.ndarray) -> float | None:
-    """Return the value without an interval; intervals would cost a jackknife at every step."""
+    """Return the value only, because an interval would need a jackknife at every step."""
     pairable, used = pairable_counts(counts, scale)
     if not len(pairable) or len(used) < 2:
         return None

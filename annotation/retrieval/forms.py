@@ -54,7 +54,7 @@ class CorpusColumnsForm(forms.Form):
         super().__init__(*args, **kwargs)
         choices = [(name, name) for name in columns]
         offer(self, text=[("", lazy("Choose")), *choices], url=[("", lazy("None")), *choices])
-        if not columns:  # a text file, or one that could not be opened at all
+        if not columns:  # a text file, or a file that could not be opened
             del self.fields["text"], self.fields["url"]
 
     def clean(self) -> dict:
@@ -82,7 +82,7 @@ class ServiceForm(forms.Form):
         ) % ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
 
     def clean_address(self) -> str:
-        """Require a valid address for requests, with known placeholders in its path only."""
+        """Require a valid request address, with known placeholders only in its path."""
         address = self.cleaned_data["address"].strip()
         if not address:
             return ""
@@ -103,7 +103,7 @@ class ServiceForm(forms.Form):
 
 
 class ComparisonForm(forms.ModelForm):
-    """Form for two objects to find arguments for; they may already exist in the study."""
+    """Form for two objects, new or already in the study, to find arguments about."""
 
     class Meta:
         model = Comparison
@@ -118,7 +118,7 @@ class ComparisonForm(forms.ModelForm):
 
 
 class SearchForm(forms.Form):
-    """Form for a search in the corpora of a study."""
+    """Form for a search of the corpora in a study."""
 
     corpus = forms.ModelChoiceField(
         label=lazy("Corpus"),
@@ -147,7 +147,7 @@ class SearchForm(forms.Form):
         self.fields["most"].widget.attrs["placeholder"] = "50"
 
     def clean_aspect(self) -> str:
-        """Require a word in the aspect, if given."""
+        """Require at least one word in the aspect, if given."""
         aspect = self.cleaned_data["aspect"]
         if aspect and not words_of(aspect):
             raise ValidationError(_("Enter at least one letter or digit."))
@@ -158,7 +158,7 @@ class SearchForm(forms.Form):
         return self.cleaned_data["most"] or 50
 
     def clean(self) -> dict:
-        """Build the query; names without letters or digits cannot be searched for."""
+        """Build the query; reject names without letters or digits."""
         data = super().clean() or {}
         if self.errors:
             return data
@@ -174,7 +174,7 @@ class SearchForm(forms.Form):
         return data
 
     def corpora(self) -> list[Corpus]:
-        """Return the chosen corpus, or all ready ones."""
+        """Return the chosen corpus, or all corpora that are ready."""
         chosen = self.cleaned_data["corpus"]
         return [chosen] if chosen else list(ready_corpora(self.study))
 
@@ -199,7 +199,7 @@ class CamForm(forms.Form):
     )
 
     def clean_aspects(self) -> list[str]:
-        """Return the distinct aspects."""
+        """Return the aspects without duplicates."""
         parts = (" ".join(part.split()) for part in self.cleaned_data["aspects"].split(","))
         aspects = list(dict.fromkeys(part for part in parts if part))
         if len(aspects) > MOST_ASPECTS or any(len(part) > LONGEST_ASPECT for part in aspects):

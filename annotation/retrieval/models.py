@@ -1,4 +1,4 @@
-"""Sources of arguments: corpora, a CAM service, and the origin of each argument."""
+"""Sources of arguments: corpora, a CAM service, and the origins of arguments."""
 
 import uuid
 
@@ -8,10 +8,10 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Corpus(models.Model):
-    """Sentences of one uploaded file: uploaded → checked (dry run) → ready, or refused."""
+    """Sentences in one uploaded file: uploaded → checked (dry run) → ready, or rejected."""
 
     class State(models.TextChoices):
-        """State of the file; only a ready corpus is searched."""
+        """State of the file; only corpora that are ready can be searched."""
 
         CHECKING = "checking", _("Checking")
         CHECKED = "checked", _("Checked")
@@ -27,11 +27,11 @@ class Corpus(models.Model):
     file_name = models.CharField(max_length=255)
     sha256 = models.CharField(max_length=64)
     size = models.PositiveBigIntegerField()
-    # Empty once the sentences are in the table.
+    # Name of the stored file; empty once the sentences are loaded.
     stored_as = models.CharField(max_length=64, blank=True)
     # {"text": column, "url": column, "encoding": name}; empty columns are guessed.
     options = models.JSONField(default=dict)
-    # What the dry run found: counts of lines, columns of a table, first sentences, problems.
+    # Result of the dry run: counts of lines, columns of a table, first sentences, problems.
     found = models.JSONField(default=dict)
     state = models.CharField(max_length=8, choices=State, default=State.CHECKING)
     refusal = models.TextField(blank=True)
@@ -39,7 +39,7 @@ class Corpus(models.Model):
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
     created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
-    # From here on nobody sees it; its sentences go in the background.
+    # From this time on the corpus is hidden, while its sentences are deleted in the background.
     deleted_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -58,13 +58,13 @@ class Corpus(models.Model):
 
 
 class CorpusSentence(models.Model):
-    """One sentence, never changed; the search index updates itself (migration 0005)."""
+    """One sentence, which never changes; the database updates the search index itself."""
 
     corpus = models.ForeignKey(Corpus, models.CASCADE, related_name="sentences", db_index=False)
     text = models.TextField()
     text_sha256 = models.CharField(max_length=64)
     source_url = models.CharField(max_length=2_000, blank=True)
-    # Has a word that compares: found sentences with one come first.
+    # Whether it has a comparative word; such sentences come first in results.
     is_comparative = models.BooleanField(default=False)
 
     class Meta:
@@ -74,21 +74,21 @@ class CorpusSentence(models.Model):
 
 
 class CamService(models.Model):
-    """A study's CAM service."""
+    """The CAM service of a study."""
 
     study = models.OneToOneField("people.Study", models.CASCADE, related_name="cam_service")
     address = models.CharField(_("address"), max_length=500)
 
 
 class CamRequest(models.Model):
-    """One request to a CAM service, and the returned sentences to choose from."""
+    """One request to a CAM service, and the sentences returned for selection."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="cam_requests")
     comparison = models.ForeignKey(
         "annotation.Comparison", models.CASCADE, related_name="cam_requests"
     )
-    # As it was when the request was made.
+    # Address at the time of the request.
     address = models.CharField(max_length=500)
     aspects = models.JSONField(default=list)
     weight = models.PositiveSmallIntegerField(default=1)
@@ -104,7 +104,7 @@ class CamRequest(models.Model):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the reply is pending."""
+        """Whether the request is still waiting for the reply."""
         return self.found is None and bool(self.job and self.job.is_active)
 
 
@@ -119,9 +119,9 @@ class ArgumentOrigin(models.Model):
         "annotation.Argument", models.CASCADE, related_name="origin", primary_key=True
     )
     kind = models.CharField(max_length=6, choices=Kind)
-    # Name of the corpus or address of the service at that time; both may be gone today.
+    # Name of the corpus or address of the service at that time; both may have been deleted.
     source = models.CharField(max_length=500)
-    # Which object the service says the sentence speaks for, and how strongly.
+    # The object that the sentence favours according to the service, and how strongly.
     favours = models.PositiveSmallIntegerField(null=True)
     score = models.FloatField(null=True)
     added_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")

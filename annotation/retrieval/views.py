@@ -1,4 +1,4 @@
-"""Pages of corpora and the CAM service, and of finding arguments with either."""
+"""Pages for corpora and the CAM service, and for finding arguments with either."""
 
 import re
 import uuid
@@ -41,7 +41,7 @@ def corpora(request: StudyRequest, study: Study) -> HttpResponse:
     return _list_page(request, study)
 
 
-@csrf_exempt  # checked in _upload, once the size is known: reading the token reads the body
+@csrf_exempt  # checked in _upload after the size, because reading the token reads the body
 @study_page(*RESEARCHERS, only="POST")
 def corpus_upload(request: StudyRequest, study: Study) -> HttpResponse:
     """Upload a file of sentences, unless it is too large."""
@@ -95,13 +95,13 @@ def _list_page(
 
 
 def corpora_of(study: Study) -> QuerySet[Corpus]:
-    """Return the study's corpora that are not deleted."""
+    """Return the study's corpora except deleted ones."""
     return study.corpora.filter(deleted_at__isnull=True)
 
 
 @study_page(*RESEARCHERS)
 def corpus(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
-    """Show the results of the file's check, or the loaded corpus."""
+    """Show the result of the file's check, or the loaded corpus."""
     return _corpus_page(request, study, _found(study, corpus_id))
 
 
@@ -144,7 +144,7 @@ def _counts(counts: dict) -> list[tuple[str, int]]:
 
 @study_page(*RESEARCHERS, only="POST")
 def corpus_check(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
-    """Check the file again, with the chosen columns."""
+    """Check the file again with the chosen columns."""
     row = _found(study, corpus_id)
     form = CorpusColumnsForm(request.POST, columns=row.found.get("columns", []))
     if not form.is_valid():
@@ -169,7 +169,7 @@ def corpus_load(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> Ht
 
 @study_page(*RESEARCHERS, only="POST")
 def corpus_delete(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
-    """Delete a corpus; arguments taken from it are kept."""
+    """Delete a corpus; arguments added from it are kept."""
     row = _found(study, corpus_id)
     try:
         actions.request_deletion(corpus=row, actor=request.user)
@@ -208,7 +208,7 @@ KEY = re.compile(r"[0-9a-f]{64}")
 
 @study_page(*RESEARCHERS)
 def find_start(request: StudyRequest, study: Study) -> HttpResponse:
-    """Choose a comparison, or name two objects."""
+    """Show the form to choose a comparison or enter two objects."""
     form = ComparisonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         comparison = retrieval_actions.make_comparison(
@@ -225,7 +225,7 @@ def find_start(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _count_arguments(rows: Iterable[Comparison]) -> None:
-    """Set ``found`` of each comparison on the page, in one query."""
+    """Set ``found`` for each comparison on the page, with one query."""
     counted = Argument.objects.filter(comparison__in=rows).order_by().values("comparison")
     counts = dict(counted.annotate(n=Count("pk")).values_list("comparison", "n"))
     for row in rows:
@@ -268,7 +268,7 @@ def comparison_or_404(study: Study, comparison_id: uuid.UUID) -> Comparison:
 
 @study_page(*RESEARCHERS, only="POST")
 def find_take(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
-    """Make arguments from the chosen sentences."""
+    """Add the chosen sentences as arguments."""
     comparison = comparison_or_404(study, comparison_id)
     keys = [key for key in chosen(request) if KEY.fullmatch(key)]
     arguments = retrieval_actions.take_corpus_sentences(
@@ -282,7 +282,7 @@ def find_take(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> 
 
 
 def chosen(request: StudyRequest) -> list[str]:
-    """Return the values of the ticked boxes, or of every sentence shown."""
+    """Return the values of the ticked boxes, or of all sentences shown."""
     return request.POST.getlist("all" if "everything" in request.POST else "chosen")[:MOST_HITS]
 
 
@@ -303,7 +303,7 @@ find_urls = [
     path(FIND_PATH + "take/", find_take, name="find_take"),
 ]
 
-# Finding arguments by a CAM service: asking it, and choosing among what it answers.
+# Arguments from a CAM service: requests, and selection from the replies
 
 MOST_REQUESTS = 20
 
@@ -373,7 +373,7 @@ def _request(study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID) -> C
 def cam_take(
     request: StudyRequest, study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID
 ) -> HttpResponse:
-    """Make arguments from the chosen sentences of a reply."""
+    """Add the chosen sentences in a reply as arguments."""
     query = _request(study, comparison_id, request_id)
     places = [int(place) for place in chosen(request) if re.fullmatch("[0-9]{1,4}", place)]
     arguments = retrieval_actions.take_cam_sentences(

@@ -1,4 +1,4 @@
-"""Search form for the arguments of a study."""
+"""Search form for the arguments in a study."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -8,7 +8,7 @@ from cqa_site.web.pages import offer
 
 
 class ArgumentSearchForm(forms.Form):
-    """Form for a search among the arguments of a study."""
+    """Form to search the arguments in a study."""
 
     q = forms.CharField(label=_("Sentence contains"), required=False, max_length=200)
     comparison = forms.ModelChoiceField(

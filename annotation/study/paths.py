@@ -1,4 +1,4 @@
-"""Steps of a study: from no data to relevant arguments, and to a tested judge."""
+"""Steps of a study, from no data to relevant arguments and to a tested judge."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from cqa_site.rounds.progress import rounds_of
 from cqa_site.runs.models import Endpoint, Run
 from cqa_site.web.navigation import Path, StudyStep, step
 
-# Older rounds say nothing about the next step.
+# Older rounds do not affect the next step.
 NEWEST = 6
 
 
@@ -22,7 +22,7 @@ def relevance_steps(study: Study) -> list[StudyStep]:
     rounds = list(rounds_of(LABELS, study)[:NEWEST])
     voted = next((label_round for label_round in rounds if label_round.votes), None)
     begun = [label_round for label_round in rounds if label_round.state != LabelRound.State.DRAFT]
-    # A round that runs says more about the next step than a newer one that is closed.
+    # An open round determines the next step, even if a newer round is closed.
     opened = min(begun, key=lambda row: row.state == LabelRound.State.CLOSED, default=None)
     return [
         _arguments(study),
@@ -81,7 +81,7 @@ def _round(study: Study, rounds: list[Any], opened: Any | None) -> StudyStep:
 
 
 def _annotators_step(study: Study, about: Any) -> StudyStep:
-    """Return the annotators' step; done if there are as many as votes per argument."""
+    """Return the step for annotators, which is done if there is one for each vote per argument."""
     members = _members(study) + Participant.objects.filter(link__round=about.pk).count()
     wanted = about.votes_per_item if about.is_live else 1
     sentence = ngettext("%(count)s person can label", "%(count)s people can label", members)
@@ -108,7 +108,7 @@ def _annotators_step(study: Study, about: Any) -> StudyStep:
 
 
 def _members(study: Study) -> int:
-    """Count account holders who can label; participants from crowd links have only one round."""
+    """Count members with accounts who can label; crowd participants belong to a single round."""
     people = study.memberships.filter(role__in=(Role.ANNOTATOR, Role.EXPERT), is_active=True)
     return people.filter(user__participant__isnull=True).count()
 
@@ -154,7 +154,7 @@ def _figures(study: Study, voted: Any | None) -> StudyStep:
         text=text,
         button=_("Figures"),
         page="figures",
-        # They are computed when somebody opens their page.
+        # Figures are computed when their page is opened.
         is_done=_has_all(voted) and voted.snapshots.exists(),
         of=voted,
     )
@@ -181,7 +181,7 @@ PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
 
 
 def judge_steps(study: Study) -> list[StudyStep]:
-    """Return the steps: labels of people, a model, a run, the comparison."""
+    """Return the steps: people's labels, a model, a run, and the comparison."""
     from cqa_site.stats.alternative_annotator import ADVISED_HUMANS
 
     by_people = Assignment.objects.filter(
@@ -190,7 +190,7 @@ def judge_steps(study: Study) -> list[StudyStep]:
     runs = Run.objects.filter(study=study, kind=KIND, state=Run.State.DONE)
     finished = runs.select_related("relevance__label_round").first()
     labelled = label_rounds_of(study).filter(pk__in=by_people.values("round"))
-    # What the judge labelled is what people have to have labelled, too.
+    # People must have labelled the same round as the judge.
     label_round = finished.relevance.label_round if finished else labelled.first()
     raters = by_people.filter(round=label_round).order_by().values("rater").distinct().count()
     is_enough = raters >= ADVISED_HUMANS

@@ -1,7 +1,7 @@
 """Questions, numbered arguments, answers and revisions as tables, with their origin.
 
-Rows are read in short queries as a file is written. Editors appear under a pseudonym that holds
-within one file; their comments are left out unless requested.
+Rows are read in short queries while a file is being written. Editors appear under a pseudonym that
+is valid only within one file; their comments are left out unless requested.
 """
 
 import hashlib
@@ -99,14 +99,14 @@ REVISION_COLUMNS: dict[str, tuple[Any, type]] = {
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """The study to export, and how to present its rows."""
+    """The study to export, and options for its rows."""
 
     study: Study
     with_comments: bool = False
     salt: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def pseudonym(self, person: Any) -> str:
-        """Return the editor's name within this file."""
+        """Return the editor's pseudonym in this file."""
         return "E-" + hmac.new(self.salt, str(person).encode(), hashlib.sha256).hexdigest()[:12]
 
 
@@ -115,18 +115,18 @@ def questions(wish: ExportRequest) -> FileTable:
 
 
 def arguments(wish: ExportRequest) -> FileTable:
-    """Return every numbered entry of every list that answers cite."""
+    """Return every numbered argument in the lists that answers cite."""
     rows = ListedArgument.objects.filter(argument_list__question__study=wish.study)
     return _table(rows, ARGUMENT_COLUMNS)
 
 
 def answers(wish: ExportRequest) -> FileTable:
-    """Return every answer with its text as written."""
+    """Return all answers with their texts as written."""
     return _table(wish.study.answers, ANSWER_COLUMNS)
 
 
 def revisions(wish: ExportRequest) -> FileTable:
-    """Return every submitted version of an answer, oldest first."""
+    """Return all submitted versions of answers, oldest first."""
     rows = Revision.objects.filter(sheet__answer__study=wish.study)
     hidden = () if wish.with_comments else ("comment",)
     columns = {name: column for name, column in REVISION_COLUMNS.items() if name not in hidden}
@@ -166,6 +166,6 @@ TABLES: dict[str, Callable[[ExportRequest], FileTable]] = {
 
 
 def plain_cells(rows: Iterator[Row], write: Callable[[Any], str]) -> Iterator[Row]:
-    """Yield rows with lists and objects written as text, for formats without nesting."""
+    """Yield rows with lists and objects as text, for formats without nesting."""
     for row in rows:
         yield tuple(write(cell) if isinstance(cell, (dict, list)) else cell for cell in row)

@@ -75,32 +75,32 @@ FINAL_TYPES: dict[str, type] = {
 FIGURE_TYPES: dict[str, type] = {"figure": str, "number": float, "text": str}
 CROWDKIT_TYPES: dict[str, type] = {"task": str, "worker": str, "label": int}
 
-# What exports contain: columns and rows of each kind, read from one snapshot as a stream.
+# Columns and rows of each kind of export, streamed from one snapshot
 #
-# Nothing here reads users. Raters appear under a pseudonym that only holds
-# within one set of files, because its salt is thrown away; times are rounded to
-# the minute; free text is left out unless somebody asked for it.
+# This module never reads user accounts. Raters appear under pseudonyms that are valid only within
+# one set of files, because the salt is discarded. Times are rounded to the minute, and free text
+# is left out unless requested.
 
 Record = dict[str, str]
 Content = ExportFile.Content
 
 PIECE = 2_000
-# Flags of votes that no figure counts.
+# Flags of votes that are left out of every figure.
 OUTSIDE = ("is_extra", "is_excluded")
-# The reader of Python's csv refuses longer cells by default; imports allow 100,000 characters.
+# By default, Python's csv reader rejects longer cells; imports allow 100,000 characters.
 csv.field_size_limit(1_000_000)
 
 
 @dataclass(frozen=True)
 class ExportSource:
-    """One snapshot, read once, and how to present it."""
+    """One snapshot, read once, with options for its presentation."""
 
     snapshot: Snapshot
     salt: bytes
     with_comments: bool = False
 
     def pseudonym(self, rater_id: str) -> str:
-        """Return the rater's name within this set of files."""
+        """Return the rater's pseudonym in this set of files."""
         return "A-" + hmac.new(self.salt, rater_id.encode(), hashlib.sha256).hexdigest()[:12]
 
     def records(self) -> Iterator[Record]:
@@ -111,7 +111,7 @@ class ExportSource:
 
 
 def votes(source: ExportSource) -> FileTable:
-    """Return every answer of the snapshot, including skips and extras."""
+    """Return every answer in the snapshot, including skips and extras."""
     hidden = () if source.with_comments else ("comment",)
     types = {name: kind for name, kind in VOTE_TYPES.items() if name not in hidden}
     label_round = source.snapshot.label_round
@@ -124,9 +124,9 @@ def votes(source: ExportSource) -> FileTable:
 
 
 class Attributes:
-    """Additional columns of the arguments' import files, as columns of an export.
+    """Additional columns from the import files of arguments, as columns of an export.
 
-    Those that the arguments have now: a snapshot does not hold them.
+    The values are current, because snapshots do not store them.
     """
 
     def __init__(self, label_round: LabelRound) -> None:
@@ -136,7 +136,7 @@ class Attributes:
         self.types: dict[str, type] = {f"attribute: {name}": str for name in self._names}
 
     def of(self, item: str) -> Row:
-        """Return the values of an item, by its id in the round."""
+        """Return the values for an item, by its id in the round."""
         return self.among(self._of.get(item, {}))
 
     def among(self, values: Mapping[str, str]) -> Row:
@@ -145,7 +145,7 @@ class Attributes:
 
 
 def _guidelines(label_round: LabelRound) -> list[tuple[datetime, str]]:
-    """Return each guideline version with the time its use began, newest first."""
+    """Return the guideline versions with the start of their use, newest first."""
     uses = label_round.guideline_uses.order_by("-since").values_list("since", "guideline__number")
     first = (datetime.min.replace(tzinfo=UTC), label_round.guideline.number)
     return [(since, str(number)) for since, number in uses or [first]]
@@ -164,7 +164,7 @@ def _vote(
 
 
 def crowdkit(source: ExportSource) -> FileTable:
-    """Return counted votes as task, worker, label, including those on control items."""
+    """Return counted votes as task, worker and label, including votes on control items."""
     rows = (
         (record["item_id"], source.pseudonym(record["rater_id"]), int(record["label"]))
         for record in source.records()
@@ -174,7 +174,7 @@ def crowdkit(source: ExportSource) -> FileTable:
 
 
 def annotators(source: ExportSource) -> FileTable:
-    """Return one row per rater with their activity, ordered by pseudonym."""
+    """Return one row per rater with the rater's activity, ordered by pseudonym."""
     tallies: dict[str, _Tally] = {}
     for record in source.records():
         tally = tallies.setdefault(record["rater_id"], _Tally(record["rater_kind"]))
@@ -184,7 +184,7 @@ def annotators(source: ExportSource) -> FileTable:
 
 
 class _Tally:
-    """Counts over the votes of one rater."""
+    """Counts for the votes of one rater."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -224,7 +224,7 @@ class _Tally:
 
 
 def final_labels(source: ExportSource) -> FileTable:
-    """Return the label of every argument and its provenance, as last computed."""
+    """Return the label and provenance of every argument, as last computed."""
     label_round = source.snapshot.label_round
     attributes = Attributes(label_round)
     paths = ("pk", *FINAL_PATHS, "argument__attributes")
@@ -234,7 +234,7 @@ def final_labels(source: ExportSource) -> FileTable:
 
 
 def in_pieces(rows: QuerySet) -> Iterator[Row]:
-    """Yield rows from short queries; one long read would block writers in SQLite."""
+    """Yield rows from short queries, because one long read would block writers in SQLite."""
     last = 0
     while piece := list(rows.filter(pk__gt=last)[:PIECE]):
         last = piece[-1][0]
@@ -242,7 +242,7 @@ def in_pieces(rows: QuerySet) -> Iterator[Row]:
 
 
 def figures(source: ExportSource) -> FileTable:
-    """Return every figure of the snapshot under its path, as a number or as text."""
+    """Return every figure in the snapshot with its path, as a number or text."""
     raters = {record["rater_id"] for record in source.records()}
     named = {rater: source.pseudonym(rater) for rater in raters}
     leaves = _leaves(source.snapshot.figures, named)
@@ -250,7 +250,7 @@ def figures(source: ExportSource) -> FileTable:
 
 
 def _leaves(value: Any, named: dict[str, str], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every single value with its path; raters are renamed everywhere."""
+    """Yield every single value with its path, replacing raters by pseudonyms."""
     pairs: list[tuple[Any, Any]]
     if isinstance(value, dict):
         pairs = list(value.items())
@@ -277,12 +277,12 @@ def _flag(text: str) -> bool:
 
 
 def _whole(text: str) -> int | None:
-    """Return a whole number or None; pandas writes columns with gaps as 3.0."""
+    """Return a whole number or None, because pandas writes columns with gaps as 3.0."""
     return int(float(text)) if text else None
 
 
 def _minute(text: str) -> datetime | None:
-    """Return the nearest minute, in UTC; None if empty."""
+    """Return the nearest minute in UTC, or None if empty."""
     if not text:
         return None
     moment = datetime.fromisoformat(text).astimezone(UTC) + timedelta(seconds=30)

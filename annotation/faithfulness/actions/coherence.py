@@ -44,6 +44,7 @@ from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from cqa_site.runs.planning import seeded_places
 
 # Citations of a coherence run
+#
 # The faithfulness figures contain the position and the citations of each segment, so no text is
 # parsed again. Texts without figures are not judged.
 
@@ -153,6 +154,7 @@ def first_citation(answer: Answer) -> CitationSubject:
 
 
 # Coherence judge: does a segment follow from the argument that it cites?
+#
 # Each citation is one request: a segment and one of the numbers it cites.
 
 FOLDER = Path(__file__).parents[1] / "prompts"
@@ -182,7 +184,7 @@ class CoherenceKind:
 
     parser_version = PARSER_VERSION
     values_title = lazy("Verdicts:")
-    # Most citations of a good answer are coherent, so four in five are no warning sign.
+    # Most citations of a good answer are coherent, so a high share is not a warning sign.
     dominance = 0.95
 
     def begin(self, run: Run) -> None:

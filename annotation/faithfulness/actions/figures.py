@@ -94,6 +94,7 @@ def _jobs(study: Study):
 
 
 # Computation of faithfulness figures in the worker
+#
 # Figures are stored in batches, each row under a key of its sources. A worker that dies loses one
 # batch, and the next job computes only the missing figures.
 

@@ -21,6 +21,7 @@ from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
 
 # Texts with faithfulness figures, and outdated figures
+#
 # Figures are stored with a key of everything they are computed from. When a text, its arguments or
 # a label changes, the expected key changes too, so no signal is needed.
 

@@ -52,7 +52,7 @@ from cqa_site.web.rest.queries import Conflict, refuse_unknown
 
 MODE = OpenApiParameter("mode", str, enum=FaithfulnessFigures.Mode.values, default="sound")
 CONDITION = OpenApiParameter(
-    "condition", str, description="Groups of one condition by id, or of the plain ones (plain)."
+    "condition", str, description="Id of a condition, or plain for the plain conditions."
 )
 LABELS = OpenApiParameter(
     "labels",
@@ -60,7 +60,7 @@ LABELS = OpenApiParameter(
     description="Source of the final labels for precision, recall and F1: a round's id, or "
     "newest (of each sentence); by default the study's choice.",
 )
-RUN = OpenApiParameter("run", str, description="Whose verdicts; by default the newest.")
+RUN = OpenApiParameter("run", str, description="Run whose verdicts count; by default the newest.")
 
 
 class FaithfulnessViews(StudyViews):

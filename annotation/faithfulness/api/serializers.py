@@ -53,7 +53,7 @@ class FaithfulnessSerializer(serializers.Serializer):
         help_text="Source of the labels for precision, recall and F1: a round's id, or newest."
     )
     embedding = serializers.CharField(allow_blank=True)
-    run = serializers.UUIDField(allow_null=True, help_text="Whose verdicts these are.")
+    run = serializers.UUIDField(allow_null=True, help_text="Run whose verdicts count.")
     texts = serializers.IntegerField()
     stale = serializers.IntegerField()
     without_similarity = serializers.IntegerField()

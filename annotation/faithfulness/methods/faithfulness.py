@@ -29,6 +29,7 @@ from .segments import (
 )
 
 # Precision, recall and F1 of the arguments that answers cite
+#
 # Source: relevance paper, section 5.1 (argument relevance). Arguments labelled 2 or 3 are
 # relevant, and figures are computed per answer. The two modes are described in `faithfulness`.
 
@@ -184,15 +185,18 @@ def cited_in_paper_segments(text: str) -> set[int]:
 
 
 # Closeness of an answer to its numbered arguments
+#
 # Figures of one answer, and their means over answers, in two modes:
 #
 # "paper"
 # Reproduces the released evaluation of the relevance paper (section 5.1, table 3), including its
 # artefacts: the segments (`segments.paper_segments`), the reading of brackets (`paper_numbers`),
-# and the matching of arguments with labels (up to the first full stop). "sound" Uses statements
-# and citations as a reader sees them (`segments.sound_segments`, `citations.find_citations`).
-# Compares each statement with the arguments it cites, by words, ignoring case and punctuation.
-# Finds labels by the number of the argument.
+# and the matching of arguments with labels (up to the first full stop).
+# "sound"
+# Uses statements and citations as a reader sees them (`segments.sound_segments`,
+# `citations.find_citations`). Compares each statement with the arguments it cites, by words,
+# ignoring case and punctuation. Finds labels by the number of the argument.
+#
 # Jaccard, similarity, precision, recall and F1 range from 0 to 1, and higher is closer (similarity
 # can be negative). Levenshtein counts inserted, removed and replaced words; lower is closer.
 
@@ -325,7 +329,7 @@ def texts_to_embed(text: str, arguments: Mapping[int, str], *, mode: str) -> lis
 
 def _check_mode(mode: str) -> None:
     if mode not in MODES:
-        raise ValueError(f"{mode!r} is no mode; there are {', '.join(MODES)}")
+        raise ValueError(f"{mode!r} is not a mode; the modes are {', '.join(MODES)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from annotation.answers.methods.answer_text import (
 from annotation.answers.methods.segments import paper_segments, sound_segments
 
 # Comparison of an answer's segments with its numbered arguments: Jaccard, Levenshtein, cosine
+#
 # The recipe of the relevance paper, section 5.1, as in its released evaluation: for each figure, a
 # segment is compared with its closest argument. The two modes are described in `faithfulness`.
 
@@ -169,6 +170,7 @@ def _said(text: str) -> str:
 
 
 # Segments of one answer with their closest arguments
+#
 # `faithfulness.measure` keeps one number per segment. This part returns the argument behind that
 # number, and any closer argument that the segment does not cite.
 

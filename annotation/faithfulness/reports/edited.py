@@ -349,7 +349,7 @@ def _what_would_tell(tests: Sequence[PairedTest], family: int, units: str) -> st
 
 
 def edited_finding(summary: EditSummary) -> Conclusion | None:
-    """State how much editing changed, and which measures changed significantly; "paired means"."""
+    """State how many words editing changed, and which measures are shown to have changed."""
     if not summary.n:
         return None
     text = ngettext(
@@ -373,7 +373,7 @@ def edited_finding(summary: EditSummary) -> Conclusion | None:
 
 
 def tested_changes(summary: EditSummary) -> tuple[list[PairedTest], list[MeasureChange]]:
-    """Return tests of all measures with a value, and the measures with a significant change."""
+    """Return tests of all measures with a value, and the measures shown to have changed."""
     known = [change for change in (*summary.checks, *summary.changes) if change.n]
     tests = paired_tests([change.by_question for change in known])
     pairs = zip(known, tests, strict=True)

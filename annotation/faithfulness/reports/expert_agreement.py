@@ -26,6 +26,7 @@ from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
 
 # Similarity of experts' versions of the same answers, to each other and to the machine's
+#
 # As in the paper, the vector of a version is that of the whole text, although a model reads only
 # the beginning (256 tokens for all-MiniLM-L6-v2). In sound mode it is the mean of the vectors of
 # its statements, so that its end counts as much as its beginning.

@@ -26,6 +26,7 @@ from cqa_site.runs.models import Run
 from cqa_site.web.tables import TableData
 
 # Stored faithfulness figures by a label set other than the study's
+#
 # Stored figures use the labels chosen for the study. Only precision, recall and F1 depend on
 # labels. Since the numbers that a text cites are stored, these three are computed on request.
 
@@ -33,7 +34,7 @@ SCORES = ("precision", "recall", "f1")
 
 
 def answer_of(row: FaithfulnessFigures) -> Answer:
-    """Return the row's answer, or the answer whose revision the row is about."""
+    """Return the answer of the row, directly or through its revision."""
     answer = row.revision.sheet.answer if row.revision else row.answer
     assert answer is not None  # noqa: S101 - the database sees to one of the two
     return answer

@@ -44,6 +44,7 @@ from .prompts import (
 )
 
 # Answers by a language model, with one request for each question and choice
+#
 # Each request asks for a single text, even if an endpoint could return several. Each choice
 # therefore has its own reply, its own repetition after truncation, its own cost reserved in
 # advance, and its own evidence. Choices are the run's replicates; their numbers continue those of
@@ -149,7 +150,7 @@ class AnswersKind:
                 problems.append(f"answer {answer.pk} {contradiction}")
         done = set(run.calls.filter(state=Call.State.DONE).values_list("pk", flat=True))
         problems += [f"call {pk} has {seen[pk]} answers" for pk in done if seen[pk] != 1]
-        problems += [f"call {pk} has an answer and is not done" for pk in seen if pk not in done]
+        problems += [f"call {pk} has an answer but is not done" for pk in seen if pk not in done]
         return problems
 
 
@@ -215,9 +216,9 @@ def _contradiction(answer: Answer, first: int) -> str:
     if call.reply is None or _said(call.reply) != answer.text:
         return "differs from its reply"
     if answer.question_id != call.subject_ids[0]:
-        return "is not what its call asked for"
+        return "does not match its call"
     if answer.choice != first + call.replicate or first < 1:
-        return "does not stand in its run's order"
+        return "is not in its run's order"
     return ""
 
 

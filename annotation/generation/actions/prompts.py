@@ -95,6 +95,7 @@ def _details(question: Question, target: Mapping[str, Any]) -> str:
 
 
 # Arguments drawn for a model's answer: filters, order, and arguments left out
+#
 # The same seed, arguments and labels give the same lists, regardless of the other questions.
 
 # Permitted final labels, by name of the choice

@@ -50,6 +50,7 @@ from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from cqa_site.runs.planning import MOST, seeded_places
 
 # Relevance judge
+#
 # Depending on the kind of prompt version, a request contains one sentence or, as in the paper,
 # several sentences of one comparison as a JSON batch.
 
@@ -159,7 +160,7 @@ class RelevanceKind:
         rows: Counter[tuple[int, int]] = Counter(run.judge_labels.values_list("call", "fence"))
         for call in run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED)):
             if rows.pop((call.pk, call.fence), 0) != len(call.subject_ids):
-                problems.append(f"call {call.pk} has not one result for each of its items")
+                problems.append(f"call {call.pk} does not have one result for each of its items")
         reopened = set(run.calls.filter(state__in=Call.OPEN).values_list("pk", flat=True))
         problems += [
             f"call {pk} has a result from an earlier lease" for pk, _ in rows if pk not in reopened

@@ -55,7 +55,7 @@ def latest_job(label_round: LabelRound) -> Job | None:
 
 
 def cancel_training(*, label_round: LabelRound, actor: User) -> bool:
-    """Cancel a pending or running training; the worker stops at the next step, stores nothing."""
+    """Cancel a pending or running training; the worker stops early and stores nothing."""
     ended = cancel(_jobs(label_round))
     if ended:
         study = label_round.study

@@ -20,6 +20,7 @@ from annotation.judges.methods.probabilities import (
 from cqa_site.stats.arrays import FloatArray, IntArray
 
 # Multinomial logistic regression on the principal components of one block of features.
+#
 # Scaling, components and regression are all linear, so the fitted model is one matrix.
 
 # Score of a level without labels in the training part.
@@ -135,11 +136,13 @@ def _strongest_directions(scaled: FloatArray, at_most: int) -> FloatArray:
 
 
 # Classifier of ordinal relevance
+#
 # The classifier consists of logistic regressions, one per block of `features` (lexical; mention
 # vectors). Their probabilities are averaged with a weight, sharpened or softened by a temperature,
 # and shrunk slightly. The weight and the temperature are chosen on folds within the training part.
 # The predicted label is the median of the probabilities, which respects the order of the levels
 # and minimises the expected absolute error.
+#
 # All learned parts are linear, so a fitted model is a few small matrices. Prediction needs only
 # numpy, and storage needs no pickle.
 #
@@ -155,9 +158,11 @@ def _strongest_directions(scaled: FloatArray, at_most: int) -> FloatArray:
 # lexical + mentions  .553 (.003)    .538 (.003)     .659 (.003)  .895
 # mentions            .560 (.005)    .544 (.005)     .663 (.003)  .895
 # ==================  =============  ==============  ===========  ========
+#
 # With this amount of data, the lexical block adds no agreement to the vectors; it serves as the
 # fallback without an embedder. Leaving out training sentences whose text also occurs in the test
 # fold changes little (.554 / .539 / .660, seeds 0-2).
+#
 # When trained on n labels from the other folds and tested on a fifth of the pairs (mean of three
 # draws), lexical + mentions has an ordinal alpha of .27 at n = 50, .43 at 100, .46 at 200, .54 at
 # 400, and .56 at 800. The untrained rule has .475 on all units, so it is better below about 300

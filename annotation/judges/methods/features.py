@@ -15,6 +15,7 @@ from annotation.corpus.methods.sentences import GENERAL, WORD_LISTS, is_comparin
 from cqa_site.stats.arrays import FloatArray
 
 # Comparative sentences without the names of the compared objects
+#
 # The objects are replaced by two fixed words in the order of their first mention. A model sees
 # neither their names nor their order in the comparison, so it cannot learn that arguments about a
 # certain pair are often relevant.
@@ -79,6 +80,7 @@ def replace_objects(
 
 
 # Words, positions and punctuation of a comparative sentence, as numbers.
+#
 # The objects are masked first, so that no feature depends on their names.
 
 _CAP = 15
@@ -252,6 +254,7 @@ def _nearest(places: list[int], others: list[int]) -> int:
 FEATURE_NAMES: tuple[str, ...] = tuple(_describe("", "", ""))
 
 # Features of a comparative sentence for the trained relevance judge
+#
 # A row is one sentence with the two objects of its comparison masked. `lexical_features` uses word
 # counts and positions and needs only numpy. The mention vectors of `describe_sentences` come from
 # a sentence embedder.

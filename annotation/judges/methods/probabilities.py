@@ -81,6 +81,7 @@ def log_loss(probabilities: FloatArray, codes: IntArray) -> float:
 # `rule_probabilities`                           .475           .482            .617
 # `similarity_probabilities`, default guideline  .036           .074            .361
 # =============================================  =============  ==============  ===========
+#
 # Similarity is at chance level there, because these levels differ in the function of a sentence,
 # not in its topic. It is meant for scales whose levels differ in topic; check it on the first
 # labels before relying on it. The rule fits only the 0-3 relevance scale.

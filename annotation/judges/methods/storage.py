@@ -140,7 +140,7 @@ def _read_array(content: bytes) -> np.ndarray[Any, Any]:
     if dtype not in (np.dtype(np.float64), np.dtype(np.uint8)):
         raise ValueError("not numbers")
     if len(data) != math.prod(shape) * dtype.itemsize:
-        raise ValueError("the header and the data do not fit")
+        raise ValueError("the header and the data do not match")
     return np.frombuffer(data, dtype).reshape(shape, order="F" if is_fortran else "C")
 
 
@@ -155,7 +155,7 @@ def _read_header(arrays: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, Any]:
     if header.get("format_version") != FORMAT_VERSION:
         raise ModelFileError("The trained judge was stored by another version; train it again.")
     if header.get("feature_names") != list(FEATURE_NAMES):
-        raise ModelFileError("The trained judge knows other features; train it again.")
+        raise ModelFileError("The trained judge uses other features; train it again.")
     return dict(header)
 
 

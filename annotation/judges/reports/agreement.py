@@ -23,6 +23,7 @@ from cqa_site.stats.verdicts import RULES
 from .results import JudgeConfusion, LabelFigures
 
 # Machines that labelled arguments of a round, each with one label per argument
+#
 # A judge is a run of a language model, a version of the trained judge, or a model with imported
 # labels. Its labels never count as people's votes.
 

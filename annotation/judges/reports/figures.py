@@ -37,6 +37,7 @@ from .results import (
 )
 
 # Figures about the judges of a round, for pages, files and the API
+#
 # Undefined values are None with a reason, never NaN.
 
 # A judge is ranked only if it labelled at least this share of its arguments.

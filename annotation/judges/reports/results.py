@@ -208,6 +208,7 @@ class TrainedFigures:
 
 
 # State of votes, final labels and judges that a set of figures shows
+#
 # This part imports nothing heavy, because open pages poll the state every few seconds.
 
 RECIPE_VERSION = 4

@@ -43,6 +43,7 @@ from .rounds import RUNNING, add_slots, freeze, prepare_round, require_live
 from .serving import DONE, FREE, how_far, lock_slots, next_work, take_slots
 
 # Serving policy for labels: blocks of items, with control items hidden among them
+#
 # `serving` and `answering` do the work; this part implements the interface to the rounds engine.
 
 CHUNK = 500

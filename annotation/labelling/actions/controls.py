@@ -17,7 +17,7 @@ from .rounds import add_items
 NO_CONTROLS = lazy("the blocks of this round have no control items")
 OTHERWISE = lazy("experts chose different labels")
 IN_USE = lazy("already a control item of this round")
-TRAINED_ON = lazy("used for the training before a round")
+TRAINED_ON = lazy("used for training before a round")
 RUNNING = lazy("an ordinary item of this round, which is running")
 
 

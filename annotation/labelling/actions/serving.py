@@ -20,11 +20,13 @@ from cqa_site.rounds.progress import TaskProgress, pace
 from cqa_site.rounds.queue import place_for
 
 # Next items of a rater
+#
 # Work is claimed in blocks: ordinary items through slots, and control items at seeded random
 # positions in each block. A block is reserved as a whole, so neither the order nor the timing of
 # items reveals which of them are controls. A claim treats slots with an expired lease (by the
 # database clock) as open, so no cleanup job is needed. Slots are locked with ``FOR UPDATE SKIP
 # LOCKED`` if the database supports it; on SQLite, the immediate transaction is the lock.
+#
 # The lock order is always the same: enrolment, assignments, slots, each by key. Code that cannot
 # follow this order skips locked rows.
 

@@ -156,6 +156,7 @@ def own_row(place: Place, public_id: str) -> Assignment:
 
 
 # Label page
+#
 # Answers are sent by a plain form or by label.js. Both post the same fields to ``label_answer``;
 # the Accept header selects a redirect or JSON with the next items. Opening the page reserves
 # items, so this GET request writes on purpose.

@@ -134,6 +134,7 @@ def render_label(
 
 
 # Preview of the label page for researchers; answers are not stored
+#
 # The preview shows the first items in round order, including unmarked control items as for
 # annotators. Nothing is reserved, and the rows shown are not saved.
 

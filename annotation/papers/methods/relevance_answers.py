@@ -1,6 +1,6 @@
-"""Faithfulness of the relevance paper's answers (table 3), from plain texts.
+"""Faithfulness of the relevance paper's answers (table 3), computed from plain texts.
 
-The same functions read the released files and imported answers.
+The same functions handle the released files and imported answers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from annotation.imports.methods.releases import (
 )
 
 Values = dict[str, Any]
-# Object 1, object 2 and text of an answer.
+# Object 1, object 2 and the text of an answer.
 Key = tuple[str, str, str]
 Embed = Callable[[list[str]], NDArray[np.float32]]
 WORDS = ("jaccard_text", "jaccard_sentence", "levenshtein")
@@ -42,7 +42,7 @@ RELEVANCE = ("precision", "recall", "f1")
 
 @dataclass(frozen=True)
 class CitingAnswer:
-    """An answer with its arguments and their final labels, by number."""
+    """An answer, with its arguments and their final labels by number."""
 
     key: Key
     arguments: Mapping[int, str]
@@ -65,11 +65,11 @@ def answer_values(
     Parameters
     ----------
     gold, silver
-        Answers edited by experts, and as a machine wrote them.
+        Answers edited by experts, and answers as written by a machine.
     subset
-        The machine answers of the edited questions.
+        Machine answers to the questions with edited answers.
     embed
-        Gives n texts as n rows of numbers; without it there are no similarities.
+        Converts n texts to n rows of numbers; without it, no similarities are computed.
     """
     some = [answer for answer in silver if answer.key in subset]
     groups = {"gold": gold, "subset": some, "silver": silver}
@@ -88,11 +88,11 @@ def answer_values(
 def read_answers(
     gold: Path, silver: Sequence[Path], released: Path
 ) -> tuple[list[CitingAnswer], list[CitingAnswer]]:
-    """Return edited and machine answers of the released files.
+    """Return the edited and machine answers in the released files.
 
-    Edited answers cite the arguments of the machine answers to the same pair; the label of an
+    Edited answers cite the arguments of the machine answers about the same pair. The label of an
     argument is that of its first copy in the file of final labels. Answers that occur in several
-    silver files are read once.
+    silver files are read only once.
     """
     labels = _first_labels(released)
     lists: dict[tuple[str, str], Mapping[int, str]] = {}
@@ -112,7 +112,7 @@ def read_answers(
 
 
 def subset_of(path: Path) -> set[Key]:
-    """Return pair and text of the answers of a silver file."""
+    """Return the pair and text of each answer in a silver file."""
     return {
         (comparison.object1, comparison.object2, text)
         for comparison in read_silver(path)
@@ -149,7 +149,7 @@ def _named(name: str, means: PooledMeans, figures: Sequence[str]) -> Values:
 
 
 def _cleanly_read(answer: CitingAnswer) -> AnswerFigures:
-    """Score labels by number and every form of citation, but only where paper looks for one."""
+    """Score by label number and every form of citation, but only where the paper looks."""
     cited = cited_in_paper_segments(answer.key[2])
     relevant = {n for n, label in answer.labels.items() if (label or 0) >= RELEVANT}
     if not cited or not relevant:
@@ -158,7 +158,7 @@ def _cleanly_read(answer: CitingAnswer) -> AnswerFigures:
 
 
 def _similarities(groups: Mapping[str, Sequence[CitingAnswer]], embed: Embed | None) -> Values:
-    """Return mean cosines of each group; empty without vectors."""
+    """Return the mean cosines of each group; empty without vectors."""
     if embed is None:
         return {}
     texts = (

@@ -1,4 +1,4 @@
-"""Figures of the relevance paper from votes and labels, and its released files."""
+"""Figures of the relevance paper, computed from votes, labels and the released files."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from cqa_site.stats.agreement import Level, fleiss_kappa, krippendorff_alpha
 from cqa_site.stats.disagreement import majority, split_pattern
 from cqa_site.stats.ratings import Ratings
 
-# Every figure of the relevance paper that votes and labels give, from plain tables.
+# Figures of the relevance paper from tables of votes and labels
 #
-# The same functions read the released files and imported or live rounds
-# (`annotation.papers.reports`): where the two differ, an import has lost something.
+# The same functions handle the released files and imported or live rounds
+# (`annotation.papers.reports`). If the results differ, an import has lost data.
 #
-# A table of *rows* has one row for each item that was put before a rater, voted on or not:
-# ``item``, ``unit`` (the argument: several items may show one), ``pair`` (the two objects),
+# A table of *rows* has one row for each item that was served to a rater, with or without a vote:
+# ``item``, ``unit`` (the argument, which several items may share), ``pair`` (the two objects),
 # ``rater``, ``value`` (missing without a vote), ``is_counted``, ``is_blank``, ``is_control``,
-# ``control_label`` (missing on ordinary items), ``place`` (of the item in its block, from 1). A
-# table of *votes* has those rows of it that count.
+# ``control_label`` (missing for ordinary items), and ``place`` (position of the item in its block,
+# from 1). A table of *votes* contains only the rows that count.
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 SCALE = (0, 1, 2, 3)
@@ -42,10 +42,10 @@ Values = dict[str, Any]
 
 
 def crowd_values(rows: pd.DataFrame, min_accuracy: float) -> Values:
-    """Return sizes, agreement, control accuracy and majority labels of the crowd's votes.
+    """Return the sizes, agreement, control accuracy and majority labels of the crowd's votes.
 
-    ``min_accuracy`` is the share of right answers on control items from which on a worker is
-    kept in the figures named ``kept_*``; a worker without control items is not.
+    ``min_accuracy`` is the minimum share of right answers on control items for a worker to be kept
+    in the figures named ``kept_*``. Workers without control items are not kept.
     """
     votes = rows[rows["is_counted"]]
     ordinary = votes[~votes["is_control"]]
@@ -62,7 +62,7 @@ def crowd_values(rows: pd.DataFrame, min_accuracy: float) -> Values:
 
 
 def control_accuracy(votes: pd.DataFrame) -> pd.Series:
-    """Map raters to shares of right answers on control items; only raters with at least one."""
+    """Map raters to their share of right answers on control items, if they have any."""
     controls = votes[votes["is_control"]]
     return _is_right(controls).groupby(controls["rater"]).mean()
 
@@ -70,21 +70,23 @@ def control_accuracy(votes: pd.DataFrame) -> pd.Series:
 def consensus_values(
     labels: Mapping[Any, int], released: Mapping[Any, Collection[int]]
 ) -> tuple[int, int]:
-    """Return the number of labels equal to a released one, and of units with both.
+    """Return the number of labels equal to a released label, and of units with both labels.
 
-    Where the release labels copies of a sentence differently, each of them counts as released.
+    If the release labels copies of a sentence differently, each of these labels counts as
+    released.
     """
     both = [unit for unit in released if unit in labels]
     return sum(labels[unit] in released[unit] for unit in both), len(both)
 
 
 def expert_values(controls: pd.DataFrame, batches: pd.DataFrame) -> Values:
-    """Return the experts' agreement on their control sheet and where their batches overlap.
+    """Return experts' agreement on their control sheet and in the overlap of their batches.
 
     Parameters
     ----------
     controls, batches
-        Columns item, unit, rater, value: one row a label. A unit may be in several batches.
+        Columns item, unit, rater and value, with one row per label. A unit may be in several
+        batches.
     """
     together = batches.assign(item=batches["unit"])
     twice = together[together.groupby("unit")["unit"].transform("size") > 1]
@@ -101,12 +103,12 @@ def expert_values(controls: pd.DataFrame, batches: pd.DataFrame) -> Values:
 
 
 def model_values(labels: pd.DataFrame) -> Values:
-    """Return the agreement of a model's labels with the final ones.
+    """Return the agreement of a model's labels with the final labels.
 
     Parameters
     ----------
     labels
-        Columns item, rater ("final" or "model"), value: one row a label.
+        Columns item, rater ("final" or "model") and value, with one row per label.
     """
     table = labels.pivot(index="item", columns="rater", values="value").dropna()
     return {
@@ -192,7 +194,8 @@ def _distribution(labels: pd.Series) -> tuple[int, ...]:
     return tuple(int(counts.get(value, 0)) for value in SCALE)
 
 
-# The first batches whose experts overrule the majority; inferred, see docs/papers/relevance.md.
+# The first batches, in which experts overrule the majority (inferred; see
+# docs/papers/relevance.md).
 OVERRIDING = 3
 COLUMNS = ["item", "unit", "rater", "value"]
 
@@ -200,19 +203,19 @@ COLUMNS = ["item", "unit", "rater", "value"]
 def release_values(
     votes: Path, experts: Path, released: Path, *, min_accuracy: float = 0.5
 ) -> Values:
-    """Compute every figure of the paper's votes and labels directly from the files.
+    """Compute all figures of the paper's votes and labels directly from the files.
 
     Parameters
     ----------
     votes, experts, released
-        The crowd's export, the experts' workbook, and the final labels with the model's.
+        The crowd's export, the experts' workbook, and the file of final and model labels.
     min_accuracy
         See `relevance_paper.crowd_values`.
 
     Raises
     ------
     UnreadableFile
-        If one of them does not match its name.
+        If a file does not have the content that its name suggests.
     """
     rows = read_crowd(votes)
     sheets = [sheet for sheet in read_expert_workbook(experts) if sheet.is_rated]
@@ -231,12 +234,12 @@ def release_values(
 
 
 def model_release_values(released: Path) -> Values:
-    """Return the agreement of released model labels with the final ones; see `release_values`."""
+    """Return the agreement of the released model and final labels; see `release_values`."""
     return model_values(_model(_records(released)))
 
 
 def read_crowd(path: Path) -> pd.DataFrame:
-    """Read every row of the crowd's export, with or without a vote; see `relevance_paper`."""
+    """Read all rows of the crowd's export, with or without a vote."""
     votes = (vote for vote in read_toloka(path) if isinstance(vote, CrowdVote))
     rows = pd.DataFrame(map(_row, votes))
     rows["place"] = rows.groupby("block").cumcount() + 1
@@ -263,7 +266,7 @@ def _records(path: Path) -> list[ReleasedLabel]:
 
 
 def _batches(sheets: Iterable[ExpertSheet], crowd: set[Unit]) -> list[pd.DataFrame]:
-    """Return the labels of each rated batch; damaged sentences are matched to the crowd's copy."""
+    """Return the labels of each rated batch, matching damaged sentences to the crowd's copy."""
     spelled = {
         (first, second, match_key(text)): (first, second, text) for first, second, text in crowd
     }
@@ -283,7 +286,7 @@ def _batches(sheets: Iterable[ExpertSheet], crowd: set[Unit]) -> list[pd.DataFra
 
 
 def _controls(sheets: Iterable[ExpertSheet]) -> pd.DataFrame:
-    """Return labels of the control sheet, without the item that its own statistics leave out."""
+    """Return the labels of the control sheet, except the item left out of its own statistics."""
     rows = [
         (row.row, row.row, rater, label)
         for sheet in sheets
@@ -296,7 +299,7 @@ def _controls(sheets: Iterable[ExpertSheet]) -> pd.DataFrame:
 
 
 def _model(records: Iterable[ReleasedLabel]) -> pd.DataFrame:
-    """Return the final label and the model's label of each unit's first copy."""
+    """Return the final and model labels of the first copy of each unit."""
     first: dict[Unit, ReleasedLabel] = {}
     for record in records:
         if record.unit is not None:
@@ -313,7 +316,7 @@ def _model(records: Iterable[ReleasedLabel]) -> pd.DataFrame:
 def _consensus(
     rows: pd.DataFrame, batches: list[pd.DataFrame], released: dict[Unit, list[int]]
 ) -> Values:
-    """Compare majority, experts over majority, and ties as released with the released labels."""
+    """Compare released labels with majority, experts over majority, and ties as released."""
     votes = rows[rows["is_counted"]].astype({"value": int})
     overrides = pd.concat(batches[:OVERRIDING])
     nothing = pd.DataFrame(columns=["unit", "rater", "value"])

@@ -1,4 +1,4 @@
-"""Control items, and the effect of excluding raters by control accuracy."""
+"""Control items, and the effects of excluding raters by control accuracy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CrowdView:
-    """The counted votes on a control item: number, number equal to the key, majority."""
+    """Counted votes on a control item: total, number equal to the key, and majority."""
 
     votes: int = 0
     right: int = 0
@@ -46,7 +46,7 @@ NOBODY = CrowdView()
 
 @dataclass(frozen=True)
 class Control:
-    """A control item with the crowd's and the experts' verdicts on its key."""
+    """A control item, with the crowd's and the experts' verdicts on its key."""
 
     item: Item
     votes: int
@@ -78,7 +78,7 @@ class Control:
 
 @dataclass(frozen=True)
 class ControlDetail:
-    """The control items on one argument, with the crowd's and the experts' labels."""
+    """The control items for one argument, with labels from the crowd and the experts."""
 
     controls: list[Control]
     labels: list[LabelCounts]
@@ -86,7 +86,7 @@ class ControlDetail:
 
 
 def quality_of(label_round: LabelRound) -> tuple[list[AnnotatorQuality], list[Control]]:
-    """Return all raters with votes, and the control items; votes are read once per state."""
+    """Return all raters with votes, and the control items; cached until the votes change."""
 
     def compute() -> tuple[list[Facts], dict[int, CrowdView]]:
         votes = vote_table(label_round, exclude=False)
@@ -97,7 +97,7 @@ def quality_of(label_round: LabelRound) -> tuple[list[AnnotatorQuality], list[Co
 
 
 def crowd_views(votes: pd.DataFrame) -> dict[int, CrowdView]:
-    """Return the crowd's view by control item's key; items without counted votes are missing."""
+    """Map control items to the crowd's view; items without counted votes are missing."""
     from annotation.consensus.methods import label_votes
 
     counted = counted_rows(votes[votes["is_control"]], with_retired=True)
@@ -113,9 +113,9 @@ def crowd_views(votes: pd.DataFrame) -> dict[int, CrowdView]:
 def controls(
     label_round: LabelRound, crowd: dict[int, CrowdView], **where: object
 ) -> list[Control]:
-    """Return control items with crowd and expert verdicts, lowest share of right votes first.
+    """Return control items with both verdicts, sorted by share of right votes, lowest first.
 
-    ``crowd`` is that of `crowd_views`; ``where`` narrows the items.
+    ``crowd`` is the result of `crowd_views`; ``where`` filters the items.
     """
     from annotation.consensus.methods import label_votes
 
@@ -140,7 +140,7 @@ def controls(
 
 
 def control_detail(label_round: LabelRound, argument_id: int) -> ControlDetail:
-    """Return the crowd's and each expert's labels of the control items on one argument."""
+    """Return the crowd's and each expert's labels for the control items of one argument."""
     where = {"item__argument": argument_id}
     votes = vote_table(label_round, exclude=False, **where)
     rows = controls(label_round, crowd_views(votes), argument=argument_id)
@@ -162,7 +162,7 @@ def _whole(label: Any) -> int | None:
     return None if label is None or pd.isna(label) else int(label)
 
 
-# Leaving annotators out by their control accuracy: who that is, and what would remain.
+# Exclusion by control accuracy: annotators concerned, and remaining votes
 
 RECIPE = gettext_lazy(
     "Left out: annotators whose share of correct answers on control items is below the "
@@ -175,7 +175,7 @@ RECIPE = gettext_lazy(
 
 
 def low_raters(label_round: LabelRound, below: float, rule: str) -> set[int]:
-    """Return keys of counted annotators whose control accuracy is too low."""
+    """Return the keys of counted annotators whose control accuracy is too low."""
     out = label_round.places.filter(excluded_at__isnull=False).values("rater")
     records = control_records(label_round)
     gone = set(out.values_list("rater", flat=True))
@@ -189,9 +189,9 @@ def low_raters(label_round: LabelRound, below: float, rule: str) -> set[int]:
 def preview_exclusion(
     label_round: LabelRound, below: float, rule: str, *, state: str = ""
 ) -> dict[str, Any]:
-    """Preview an exclusion: number excluded, and ordinary votes ``now`` and ``then``; cached.
+    """Return the number of raters to exclude, and ordinary votes ``now`` and ``then``; cached.
 
-    ``state`` is that of the votes, if the caller has it already.
+    ``state`` is the state of the votes, if already known to the caller.
     """
 
     def compute() -> dict[str, Any]:
@@ -231,7 +231,7 @@ def _ordinary(label_round: LabelRound) -> OrdinaryVotes:
 
 
 def curve_table(label_round: LabelRound, rows: list[dict[str, Any]], name: str) -> TableData:
-    """Return the curve in numbers; with the name of the labels chart, only the labels."""
+    """Return the curve as a table; for the labels chart, only the labels."""
     labels = {f"label {value}": _("label %d") % value for value in label_round.guideline.values}
     columns = {"below": _("Accuracy below")}
     if name != "labels":
@@ -249,7 +249,7 @@ def curve_table(label_round: LabelRound, rows: list[dict[str, Any]], name: str) 
 
 
 def curve_chart(label_round: LabelRound, rows: list[dict[str, Any]], name: str, size: str):
-    """Return the chart of alpha, coverage and ties, or of label shares; else raises KeyError."""
+    """Return the chart of alpha, coverage and ties, or of label shares; else raise KeyError."""
     points = {"figures": _figure_points, "labels": _label_points}[name](label_round, rows)
     titles = (_("Left out below this control accuracy"), "")
     return lines(points, x="below", y="share", series="name", titles=titles, size=size)

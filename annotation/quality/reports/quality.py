@@ -1,4 +1,4 @@
-"""Reliability of a round's annotators, and the cache of such figures."""
+"""Reliability of a round's annotators, and a cache for these figures."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ KEPT_SECONDS = 24 * 3600
 
 
 def kept(name: str, label_round: LabelRound, state: str, compute: Callable[[], Any]) -> Any:
-    """Return the result for the votes in this state, computed once."""
+    """Return the result for this state of the votes, computing it only once."""
     key = f"quality-{name}:{label_round.public_id}:{state}"
     return cache.get_or_set(key, compute, KEPT_SECONDS)
 
 
 def state_of(label_round: LabelRound) -> str:
-    """Return a short name that changes with every vote, exclusion and known label."""
+    """Return a short key that changes with every vote, exclusion and known label."""
     return hashlib.sha256(f"quality 3 {marker(label_round)}".encode()).hexdigest()[:16]
 
 
-ONE_VALUE_MIN = 5  # fewer equal labels say nothing about a habit
+ONE_VALUE_MIN = 5  # fewer equal labels do not show a habit
 HASTY_SHARE = 0.2  # of the expected seconds
 TIME_BINS = (0, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 1_800)
 
 
 def chart_of_round(label_round: LabelRound) -> AccuracyChart:
-    """Return the chart that finds falls of the size the round names."""
+    """Return the control chart for falls of the size set in the round."""
     from cqa_site.stats.drift import accuracy_chart
 
     return accuracy_chart(label_round.usual_accuracy, label_round.fallen_accuracy)
@@ -52,10 +52,10 @@ def chart_of_round(label_round: LabelRound) -> AccuracyChart:
 
 @dataclass(frozen=True)
 class Facts:
-    """One rater's votes: total, extras, different values, answers on control items.
+    """One rater's votes: total, extras, distinct values, and answers on control items.
 
-    ``median_ms`` and the share of ``agreement`` with others, on ``compared`` labels, are None
-    where undefined.
+    ``median_ms`` and ``agreement``, the share of agreement with others on ``compared`` labels, are
+    None if undefined.
     """
 
     rater: int
@@ -70,7 +70,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class AnnotatorQuality:
-    """One row of the quality table; shares are between 0 and 1, None if undefined."""
+    """One row of the quality table; shares range from 0 to 1, or are None if undefined."""
 
     rater: Rater
     place: Place | None
@@ -97,18 +97,18 @@ class AnnotatorQuality:
 
     @property
     def is_excluded(self) -> bool:
-        """Whether the labels are excluded from every figure."""
+        """Whether the rater's labels are excluded from every figure."""
         return self.place is not None and self.place.is_excluded
 
     @property
     def is_stopped(self) -> bool:
-        """Whether serving is stopped until a researcher decides."""
+        """Whether the rater gets no items until a researcher decides."""
         return self.place is not None and self.place.is_stopped and not self.is_excluded
 
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """Counts of one label in a first and a second group, with percentages."""
+    """Counts of one label in two groups, with percentages."""
 
     label: int
     first: int
@@ -119,7 +119,7 @@ class LabelCounts:
 
 @dataclass(frozen=True)
 class AnnotatorDetail:
-    """One annotator: labels compared with everybody's, and active times in bins."""
+    """One annotator's labels compared with those of all raters, and active times in bins."""
 
     annotator: AnnotatorQuality
     labels: list[LabelCounts]
@@ -133,7 +133,7 @@ def control_record(label_round: LabelRound, rater_id: int) -> ControlRecord:
 
 
 def control_records(label_round: LabelRound, **where: object) -> dict[int, ControlRecord]:
-    """Map raters' keys to their control records, for raters who answered a control item."""
+    """Map keys of raters who answered a control item to their control records."""
     answered = label_round.assignments.filter(
         state=Assignment.State.ANSWERED,
         item__control_label__isnull=False,
@@ -153,9 +153,10 @@ def control_records(label_round: LabelRound, **where: object) -> dict[int, Contr
 
 
 def starts_of(label_round: LabelRound, **where: object) -> dict[int, int]:
-    """Count control answers from before the steps were last passed, by rater.
+    """Count each rater's control answers from before the steps were last passed.
 
-    Only in rounds where a fall asks for the steps again; elsewhere the chart counts all.
+    This applies only to rounds in which a fall requires the steps again; in other rounds, the
+    chart counts all answers.
     """
     if label_round.on_fall != LabelRound.OnFall.RECHECK:
         return {}
@@ -171,9 +172,9 @@ def starts_of(label_round: LabelRound, **where: object) -> dict[int, int]:
 
 
 def facts_of(votes: pd.DataFrame) -> list[Facts]:
-    """Return the facts of every rater in the table, in order of first appearance.
+    """Return the facts of all raters in the table, in order of first appearance.
 
-    ``votes`` is the whole table, votes that do not count included.
+    ``votes`` is the full table, including votes that do not count.
     """
     records = _records(votes)
     return [
@@ -192,7 +193,7 @@ def facts_of(votes: pd.DataFrame) -> list[Facts]:
 
 
 def annotators(label_round: LabelRound, facts: list[Facts]) -> list[AnnotatorQuality]:
-    """Return the raters in the order of the facts, by their current state and thresholds."""
+    """Return the raters in the order of the facts, with their current states."""
     raters = Rater.objects.filter(study=label_round.study_id).in_bulk()
     places = {place.rater_id: place for place in label_round.places.all()}
     starts = starts_of(label_round)
@@ -207,9 +208,9 @@ def annotators(label_round: LabelRound, facts: list[Facts]) -> list[AnnotatorQua
 
 
 def annotator_detail(label_round: LabelRound, rater: Rater) -> AnnotatorDetail | None:
-    """Return one annotator compared with everybody else; None without labels here."""
+    """Return one annotator compared with all others; None without labels in the round."""
     mine = label_round.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
-    # The labels of others on the same arguments are needed to compare with them.
+    # The comparison needs other raters' labels for the same arguments.
     votes = vote_table(
         label_round, exclude=False, item__argument__in=mine.values("item__argument")
     )
@@ -232,12 +233,12 @@ def annotator_detail(label_round: LabelRound, rater: Rater) -> AnnotatorDetail |
 
 
 def label_counts(values: pd.Series) -> dict[int, int]:
-    """Count how often each label occurs."""
+    """Count the occurrences of each label."""
     return {int(label): int(count) for label, count in values.value_counts().items()}
 
 
 def beside(first: dict[int, int], second: dict[int, int], scale: list[int]) -> list[LabelCounts]:
-    """Return each label of the scale with its counts in two groups."""
+    """Return the counts of each label of the scale in two groups."""
     totals = (max(sum(first.values()), 1), max(sum(second.values()), 1))
     return [
         LabelCounts(
@@ -252,7 +253,7 @@ def beside(first: dict[int, int], second: dict[int, int], scale: list[int]) -> l
 
 
 def time_histogram(active_ms: pd.Series) -> list[tuple[str, int, float]]:
-    """Return active seconds in bins of growing width: (bin, count, percent of measured ones)."""
+    """Return (bin, count, percent of measured times) for active seconds in growing bins."""
     import pandas as pd
 
     seconds = active_ms.dropna().astype(float) / 1_000
@@ -273,13 +274,14 @@ def _records(votes: pd.DataFrame) -> dict[int, ControlRecord]:
 
 
 def _by_rater(votes: pd.DataFrame) -> pd.DataFrame:
-    """Return per rater: votes, extras, different values, median milliseconds, agreement."""
+    """Return votes, extras, distinct values, median milliseconds and agreement per rater."""
     import pandas as pd
 
     from annotation.consensus.methods import label_votes, majority_of_others
 
     counted = counted_rows(votes)
-    # An excluded rater is compared with the counted votes, too, but counts for nobody else.
+    # Excluded raters are also compared with the counted votes, but their votes do not count for
+    # others.
     others = majority_of_others(counted)
     outside = votes[~votes.index.isin(counted.index) & ~votes["is_retired"]]
     majority = label_votes(counted, "majority")

@@ -1,4 +1,4 @@
-"""Pages of annotators and control items, and decisions about one annotator."""
+"""Pages about annotators and control items, and decisions about single annotators."""
 
 import uuid
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from cqa_site.stats.verdicts import LEVEL
 
 Key = Callable[[AnnotatorQuality], Any]
 
-# Sorted by upper bound: annotators shown to be bad come before those who had bad luck.
+# Sorting by upper bound puts annotators shown to be poor before those who had bad luck.
 DEFAULT_SORT = "interval"
 SORTS: dict[str, Key] = {
     "name": lambda annotator: annotator.rater.pseudonym,
@@ -59,7 +59,7 @@ FILTERS: dict[str, tuple[Any, Key]] = {
 
 
 def sort_people(people: list[AnnotatorQuality], sort: str) -> list[AnnotatorQuality]:
-    """Sort by a column, "-" for descending; undefined values come last in both cases."""
+    """Sort by a column ("-" for descending order); undefined values always come last."""
     key = SORTS.get(sort.removeprefix("-"), SORTS[DEFAULT_SORT])
     known = [person for person in people if key(person) is not None]
     known.sort(
@@ -69,7 +69,7 @@ def sort_people(people: list[AnnotatorQuality], sort: str) -> list[AnnotatorQual
 
 
 def heads(sort: str) -> list[dict[str, Any]]:
-    """Return the column headings with their current order and the order after a click."""
+    """Return the column headings with the current order and the order after a click."""
     column, is_descending = sort.removeprefix("-"), sort.startswith("-")
     return [
         {
@@ -83,7 +83,7 @@ def heads(sort: str) -> list[dict[str, Any]]:
 
 
 def filters(people: list[AnnotatorQuality], show: str) -> list[dict[str, Any]]:
-    """Return the filters with matching annotators, each with its count."""
+    """Return the filters that match any annotators, with counts."""
     counts = {name: sum(map(test, people)) for name, (_title, test) in FILTERS.items()}
     return [
         {"name": name, "title": title, "count": counts[name], "is_current": name == show}
@@ -93,7 +93,7 @@ def filters(people: list[AnnotatorQuality], show: str) -> list[dict[str, Any]]:
 
 
 def totals(people: list[AnnotatorQuality]) -> dict[str, float]:
-    """Return sums over annotators, and how many intervals chance puts below a mark at most."""
+    """Return totals over annotators, and the most intervals expected below a mark by chance."""
     with_controls = sum(bool(person.controls.n) for person in people)
     return {
         "people": len(people),
@@ -112,7 +112,7 @@ PER_PAGE = 50
 
 @study_page(*RESEARCHERS)
 def quality(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """List the annotators with their control accuracy, and the contested control items."""
+    """List annotators with their control accuracy, and contested control items."""
     label_round = label_round_or_404(study, label_round_id)
     people, controls = quality_of(label_round)
     show = request.GET.get("show", "")
@@ -141,7 +141,7 @@ def quality(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> H
 def annotator(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, rater_id: uuid.UUID
 ) -> HttpResponse:
-    """Show one annotator's labels, controls and times; exclude or reinstate the annotator."""
+    """Show an annotator's labels, control answers and times; exclude or reinstate them."""
     label_round = label_round_or_404(study, label_round_id)
     rater = get_object_or_404(study.raters, public_id=rater_id)
     form = ReasonForm(request.POST or None)
@@ -166,7 +166,7 @@ def annotator(
 def control(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
-    """Show crowd and expert labels of one control item; change or retire its known label."""
+    """Show the labels of one control item; change its known label or retire it."""
     label_round = label_round_or_404(study, label_round_id)
     argument = get_object_or_404(
         study.arguments.select_related("comparison"), public_id=argument_id
@@ -230,7 +230,7 @@ def _change_controls(
 
 
 def _labels_page(request: StudyRequest, label_round: LabelRound, rater: Rater) -> Page:
-    """Return the annotator's labels, newest first, each with the majority of its argument."""
+    """Return the annotator's labels, newest first, with the majority labels of the arguments."""
     majority = FinalLabel.objects.filter(
         label_round=label_round, argument=OuterRef("item__argument")
     ).values("majority_label")

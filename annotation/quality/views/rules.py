@@ -1,4 +1,4 @@
-"""Pages about all annotators of a round: exclusion by a threshold, and drift."""
+"""Pages about all annotators in a round: exclusion by a threshold, and drift."""
 
 import uuid
 from functools import partial
@@ -41,7 +41,7 @@ DRIFT = "drift"
 def quality_exclude_low(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Show the effect of excluding everybody below an accuracy; POST excludes them."""
+    """Show the effect of excluding all annotators below an accuracy; exclude them on POST."""
     label_round = label_round_or_404(study, label_round_id)
     defaults = {"below": label_round.min_control_accuracy, "rule": Exclusion.Rule.ACCURACY}
     POST = request.POST if request.method == "POST" else request.GET
@@ -80,7 +80,7 @@ def _exclude(request: StudyRequest, label_round: LabelRound, data: dict[str, Any
 def exclusion_undo(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, exclusion_id: uuid.UUID
 ) -> HttpResponse:
-    """Reinstate everybody excluded by one action."""
+    """Reinstate all annotators excluded by one action."""
     label_round = label_round_or_404(study, label_round_id)
     row = get_object_or_404(label_round.exclusions.all(), public_id=exclusion_id)
     count = actions.undo_exclusion(exclusion=row, actor=request.user)
@@ -95,7 +95,7 @@ def exclusion_undo(
 
 @study_page(*RESEARCHERS)
 def quality_drift(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Show everybody's control accuracy over time."""
+    """Show the control accuracy of all annotators over time."""
     label_round = label_round_or_404(study, label_round_id)
     figure = _drift_figure(label_round)
     context = {
@@ -111,7 +111,7 @@ def quality_drift(request: StudyRequest, study: Study, label_round_id: uuid.UUID
 def quality_figure(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send a figure about all annotators as a chart or a table."""
+    """Send a figure about all annotators as a chart or table."""
     label_round = label_round_or_404(study, label_round_id)
     cards = [_drift_figure(label_round)] if figure == DRIFT else _curve_figures(label_round)
     return figure_file(request, cards, figure, format)

@@ -1,4 +1,4 @@
-"""Search for sentences in corpora or through a CAM service, and adding them as arguments."""
+"""Searches for sentences in corpora or with a CAM service, and new arguments from them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -23,23 +23,23 @@ from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 from cqa_site.tabular.cells import text_key
 
-# Sentences of corpora that name both objects, found by the database's full-text index.
+# Sentences in corpora that name both objects, from the full-text index of the database
 #
-# Sentences that compare come first, then the others, each in the order of the database.
+# Comparative sentences come first, then the others, each ranked by the database.
 
 MOST_HITS = 200
-# Looked through where the words alone do not say whether a sentence names the objects.
+# Maximum number of sentences to check if words alone cannot show that both objects are named.
 MOST_CHECKED = 500
 # Maximum number of matching sentences to rank; the rest are left out.
 MOST_RANKED = 10_000
-# The lowest bm25 is the best; the marks of a sentence do not count.
+# The lowest bm25 is best; the marks column has no weight.
 SQLITE = """
     SELECT id FROM (
         SELECT rowid AS id, bm25(annotation_corpussearch, 1.0, 0.0) AS place
         FROM annotation_corpussearch WHERE annotation_corpussearch MATCH %s LIMIT %s
     ) ORDER BY place, id LIMIT %s
 """
-# Names that stand near each other rank high; 1 divides by the logarithm of the length.
+# Names that are close together rank high; 1 divides by the logarithm of the length.
 POSTGRESQL = """
     SELECT id FROM (
         SELECT s.id, s.search, wanted
@@ -51,7 +51,7 @@ POSTGRESQL = """
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A sentence from a search; ``key`` is the hash of its text."""
+    """A sentence found by a search; ``key`` is the hash of its text."""
 
     key: str
     text: str
@@ -61,7 +61,7 @@ class Hit:
 
 
 def search(corpora: Iterable[Corpus], query: Query, most: int) -> list[Hit]:
-    """Return the best sentences, each text once across corpora; at most 200."""
+    """Return at most 200 of the best sentences, each text only once across corpora."""
     most = min(most, MOST_HITS)
     corpora_by_pk = {corpus.pk: corpus for corpus in corpora}
     hits: dict[str, Hit] = {}
@@ -74,7 +74,7 @@ def search(corpora: Iterable[Corpus], query: Query, most: int) -> list[Hit]:
 
 
 def sentences_of(corpora: Iterable[Corpus], keys: Iterable[str]) -> list[CorpusSentence]:
-    """Return the sentences with these keys in the order of the keys, without duplicates."""
+    """Return the sentences with these keys, in the order of the keys and without duplicates."""
     wanted = list(dict.fromkeys(keys))
     rows = CorpusSentence.objects.filter(corpus__in=list(corpora), text_sha256__in=wanted)
     sentences = {row.text_sha256: row for row in rows.select_related("corpus").order_by("-pk")}
@@ -92,7 +92,7 @@ def _rows(pks: list[int]) -> list[CorpusSentence]:
 
 
 def _ranked(corpora: list[int], query: Query, is_comparative: bool, wanted: int) -> list[int]:
-    """Return primary keys of sentences that contain all words, best first."""
+    """Return the primary keys of sentences that contain all words, best first."""
     if not corpora or wanted < 1:
         return []
     connection = connections[router.db_for_read(CorpusSentence)]
@@ -108,14 +108,14 @@ def _ranked(corpora: list[int], query: Query, is_comparative: bool, wanted: int)
 
 
 def _with_marks(expression: str, corpora: list[int], is_comparative: bool) -> str:
-    """Restrict the query to the corpora, through the marks column (see migration 0005)."""
+    """Restrict the query to the corpora with the marks column (see migration 0005)."""
     chosen = " OR ".join(f"c{pk}" for pk in corpora)
     compares = "AND marks : k" if is_comparative else "NOT marks : k"
     return f"(text : ({expression}) AND marks : ({chosen})) {compares}"
 
 
 JOB = "ask_cam"
-# CAM reads up to ten thousand sentences before it answers.
+# CAM reads up to 10,000 sentences before it responds.
 DEADLINE = 180.0
 MOST_CAM_SENTENCES = 100
 
@@ -126,7 +126,7 @@ class NoService(Exception):
 
 @transaction.atomic
 def set_service(*, study: Study, address: str, actor: User) -> None:
-    """Store the address of the study's CAM service; an empty one removes it."""
+    """Store the address of the study's CAM service; an empty address removes it."""
     before = address_of(study)
     if address == before:
         return
@@ -138,7 +138,7 @@ def set_service(*, study: Study, address: str, actor: User) -> None:
 
 
 def address_of(study: Study) -> str:
-    """Return the address of the study's CAM service; empty if it has none."""
+    """Return the address of the study's CAM service, or an empty text."""
     return CamService.objects.filter(study=study).values_list("address", flat=True).first() or ""
 
 
@@ -171,7 +171,7 @@ def ask(
 
 
 def ask_cam(work: JobContext) -> None:
-    """Handle a job: send one request, and store the sentences of its reply, best first."""
+    """Handle a job: send one request and store the sentences in its reply, best first."""
     from cqa_site.judging.transport.egress import ServiceFailed, get_json, parse_allowed
 
     request = CamRequest.objects.select_related("comparison").get(
@@ -200,7 +200,7 @@ def ask_cam(work: JobContext) -> None:
 
 
 def in_words(kind: Failure, message: str) -> str:
-    """Explain a failure to the person who made the request, with a remedy."""
+    """Explain a failure and its remedy to the person who made the request."""
     if kind == Failure.BLOCKED:
         return (
             _(
@@ -216,7 +216,7 @@ def in_words(kind: Failure, message: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AddedArguments:
-    """Number of sentences added as arguments, and number already present."""
+    """Number of sentences added as arguments, and number of those already present."""
 
     new: int
     same: int
@@ -248,7 +248,7 @@ def take_corpus_sentences(
 
 
 def take_cam_sentences(*, asked: CamRequest, places: Iterable[int], actor: User) -> AddedArguments:
-    """Add sentences of a reply, by position from 1, to its comparison."""
+    """Add sentences in a reply, selected by position from 1, to its comparison."""
     sentences = asked.found or []
     rows = [
         (
@@ -271,7 +271,7 @@ def take_cam_sentences(*, asked: CamRequest, places: Iterable[int], actor: User)
 
 
 def known_keys(comparison: Comparison, keys: Iterable[str]) -> set[str]:
-    """Return the keys whose texts are already arguments of the comparison."""
+    """Return the keys of texts that are already arguments of the comparison."""
     rows = comparison.arguments.filter(text_sha256__in=set(keys))
     return set(rows.values_list("text_sha256", flat=True))
 
@@ -280,7 +280,7 @@ def known_keys(comparison: Comparison, keys: Iterable[str]) -> set[str]:
 def _take(
     comparison: Comparison, rows: Sequence[tuple[Argument, ArgumentOrigin]], actor: User
 ) -> AddedArguments:
-    """Store new arguments under a lock, so that concurrent requests count each one once."""
+    """Store new arguments under a lock, so that concurrent requests count each only once."""
     Comparison.objects.select_for_update(no_key=True).get(pk=comparison.pk)
     pairs = {text_key(argument.text): (argument, origin) for argument, origin in rows}
     known = known_keys(comparison, pairs)
@@ -290,7 +290,7 @@ def _take(
         argument.text_sha256 = key
         origin.added_by = actor
     arguments = [argument for argument, _origin in fresh.values()]
-    # An import takes no lock on the comparison; what it writes in between is no fault.
+    # Imports do not lock the comparison, so conflicting rows are not an error.
     Argument.objects.bulk_create(arguments, ignore_conflicts=True)
     _add_origins(comparison, fresh)
     if fresh:

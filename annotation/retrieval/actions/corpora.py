@@ -1,4 +1,4 @@
-"""Upload, check, loading and deletion of corpora of sentences."""
+"""Upload, check, loading and deletion of corpora."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ DELETE_JOB = "delete_corpus"
 
 
 class NameTaken(Exception):
-    """Another corpus of the study has this name."""
+    """Another corpus in the study has this name."""
 
 
 class CorpusBusy(Exception):
@@ -69,7 +69,7 @@ def add_corpus(
 
 @transaction.atomic
 def request_check(*, corpus: Corpus, options: dict[str, str], actor: User | None) -> None:
-    """Check the file again, with other columns; raises CorpusBusy."""
+    """Check the file again with other columns; raises CorpusBusy."""
     _move(corpus, State.CHECKING, {State.CHECKED, State.REFUSED}, options=options)
     _enqueue(corpus, CHECK_JOB, actor)
 
@@ -83,7 +83,7 @@ def request_load(*, corpus: Corpus, actor: User | None) -> None:
 
 @transaction.atomic
 def request_deletion(*, corpus: Corpus, actor: User | None) -> None:
-    """Hide a corpus at once, and delete it from the database in the background."""
+    """Hide a corpus immediately, and delete it from the database in the background."""
     gone = Corpus.objects.filter(pk=corpus.pk, deleted_at__isnull=True)
     if gone.update(deleted_at=timezone.now()) != 1:
         raise CorpusBusy(_("Someone else has just deleted this corpus."))
@@ -92,7 +92,7 @@ def request_deletion(*, corpus: Corpus, actor: User | None) -> None:
 
 
 def is_stranded(corpus: Corpus) -> bool:
-    """Whether the corpus is marked as being processed although no job is active."""
+    """Whether the corpus is marked as being processed but has no active job."""
     working = corpus.state in (State.CHECKING, State.LOADING)
     return working and not (corpus.job and corpus.job.is_active)
 
@@ -103,7 +103,7 @@ def stored_names() -> Iterable[str]:
 
 
 def discard_old_corpora() -> int:
-    """Delete uploads never loaded and not opened for some weeks; return their number."""
+    """Delete uploads that were not loaded within the retention period; return their number."""
     oldest = timezone.now() - timedelta(days=settings.EXPORT_RETENTION_DAYS)
     untouched = Q(job__isnull=True) | Q(job__finished_at__lt=oldest)
     waiting = Corpus.objects.filter(
@@ -119,7 +119,7 @@ def discard_old_corpora() -> int:
 
 
 def _move(corpus: Corpus, state: str, allowed: set[str], **changes: Any) -> None:
-    """Set the state if the current one is allowed, or if its job broke off."""
+    """Set the state if the current state is allowed or its job stopped unexpectedly."""
     if is_stranded(corpus):
         allowed = allowed | {state}
     stored_corpora = Corpus.objects.filter(
@@ -145,7 +145,7 @@ MOST_SHOWN = 8
 
 
 def check_corpus(work: JobContext) -> None:
-    """Handle a dry run: read the whole file, count, and store the first sentences."""
+    """Handle a dry run: read the whole file, count its rows, and store the first sentences."""
     corpus = _corpus_of(work)
     findings: dict[str, Any] = {}
     try:
@@ -163,9 +163,10 @@ def check_corpus(work: JobContext) -> None:
 
 
 def load_corpus(work: JobContext) -> None:
-    """Handle a loading job, in batches, so that others can write in between.
+    """Handle a loading job in batches, so that other processes can write in between.
 
-    A worker that takes over starts at the beginning of the file; rows already loaded are kept.
+    A worker that takes over starts at the beginning of the file, but keeps the rows already
+    loaded.
     """
     corpus = _corpus_of(work)
     total = corpus.found["sentences"]
@@ -174,7 +175,7 @@ def load_corpus(work: JobContext) -> None:
         for done in _in_pieces(corpus, lines):
             work.progress(done, max(total, done), _("sentences loaded"))
     except UnreadableFile as reason:
-        # Nobody changes a stored file; then the disk did.
+        # Stored files never change, so this is a storage failure.
         raise JobRefused(str(reason)) from None
     count = corpus.sentences.count()
     _settle(corpus, work, state=State.READY, sentence_count=count, stored_as="")
@@ -182,7 +183,7 @@ def load_corpus(work: JobContext) -> None:
 
 
 def delete_corpus(work: JobContext) -> None:
-    """Handle a deletion job, in batches; another worker can continue it."""
+    """Handle a deletion job in batches; another worker can continue it."""
     corpus = Corpus.objects.get(study=work.study, public_id=work.payload["corpus"])
     done = 0
     while pks := list(corpus.sentences.order_by("pk").values_list("pk", flat=True)[:CHUNK]):
@@ -215,7 +216,7 @@ def _open(corpus: Corpus) -> CorpusFile:
 
 
 def _columns(corpus: Corpus) -> dict[str, list[str]]:
-    """Return the columns of a rejected table, so that a person can choose others."""
+    """Return the columns of a rejected table, so that a person can choose other columns."""
     try:
         encoding = corpus.options.get("encoding") or None
         path = path_of(FOLDER, corpus.stored_as)
@@ -237,7 +238,7 @@ def _count(opened: CorpusFile, work: JobContext) -> dict[str, Any]:
             counts[entry.reason] += 1
             problems += [{"row": entry.row, "reason": entry.reason}][: MOST_SHOWN - len(problems)]
             continue
-        # Half a million short keys are held at once; two alike by chance would be one too many.
+        # Half a million short keys are in memory at once, and none of them may collide.
         key = bytes.fromhex(text_key(entry.text)[:24])
         counts["repeated" if key in seen else "sentences"] += 1
         counts["addresses"] += bool(entry.address) and key not in seen
@@ -249,7 +250,7 @@ def _count(opened: CorpusFile, work: JobContext) -> dict[str, Any]:
 
 
 def _in_pieces(corpus: Corpus, lines: Iterator[CorpusLine]) -> Iterator[int]:
-    """Insert the lines and yield the number of processed lines after each batch."""
+    """Insert the lines, and yield the number of processed lines after each batch."""
     done = 0
     while piece := list(islice(lines, CHUNK)):
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""REST views of corpora, searches, the CAM service and arguments."""
+"""REST views for corpora, searches, the CAM service and arguments."""
 
 import uuid
 from dataclasses import asdict
@@ -50,7 +50,7 @@ from cqa_site.web.uploads import TooLarge
 
 
 class ComparisonViews(StudyViews):
-    """The pairs of objects of a study."""
+    """Pairs of objects in a study."""
 
     serializer_class = ComparisonSerializer
     filterset_class = ComparisonFilter
@@ -61,33 +61,39 @@ class ComparisonViews(StudyViews):
 
 
 class ArgumentViews(StudyViews):
-    """The sentences of a study."""
+    """Sentences in a study."""
 
     serializer_class = ArgumentSerializer
     filterset_class = ComparisonArgumentFilter
 
     def rows(self) -> QuerySet:
-        """List arguments in the order in which they were added."""
+        """List arguments in the order they were added."""
         return self.study.arguments.select_related("comparison", "origin").order_by("pk")
 
 
 CORPUS = CorpusSerializer
 SEARCH = [
-    OpenApiParameter("corpus", str, description="Id of the corpus; all that are ready."),
-    OpenApiParameter("words", str, enum=["any"], description="Any word of a name will do."),
-    OpenApiParameter("aspect", str, description="The sentence has a word of it."),
-    OpenApiParameter("most", int, description=f"How many at most: 50, up to {MOST_HITS}."),
+    OpenApiParameter("corpus", str, description="Id of a corpus; by default all that are ready."),
+    OpenApiParameter(
+        "words", str, enum=["any"], description="Whether any word of a name is enough."
+    ),
+    OpenApiParameter(
+        "aspect", str, description="Aspect of which the sentence must contain a word."
+    ),
+    OpenApiParameter(
+        "most", int, description=f"Maximum number: by default 50, up to {MOST_HITS}."
+    ),
 ]
 
 
 class ComparisonListViews(ComparisonViews):
-    """The list, and new comparisons."""
+    """The list of comparisons, and creation of new comparisons."""
 
     @extend_schema(
         request=ComparisonInput, responses={200: ComparisonSerializer, 201: ComparisonSerializer}
     )
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Create a comparison; an existing one is returned with 200."""
+        """Create a comparison; if it already exists, it is returned with status 200."""
         form = ComparisonForm(self.read(ComparisonInput))
         require_valid(form)
         is_known = self.rows().filter(**form.cleaned_data).exists()
@@ -98,7 +104,7 @@ class ComparisonListViews(ComparisonViews):
 
 
 class CorpusViews(StudyViews):
-    """The corpora of a study."""
+    """Corpora in a study."""
 
     serializer_class = CORPUS
     filterset_class = CorpusFilter
@@ -109,7 +115,7 @@ class CorpusViews(StudyViews):
 
     @extend_schema(request=ColumnsInput, responses={202: CORPUS})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Check the file again, with other columns or encoding; nothing is loaded."""
+        """Check the file again with other columns or encoding; nothing is loaded."""
         corpus = self.find_row(public_id)
         data = self.read(ColumnsInput)
         with conflict_on(corpora.CorpusBusy):
@@ -127,20 +133,20 @@ class CorpusViews(StudyViews):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Delete a corpus; arguments added from it stay."""
+        """Delete a corpus; arguments added from it are kept."""
         with conflict_on(corpora.CorpusBusy):
             corpora.request_deletion(corpus=self.find_row(public_id), actor=request.user)
         return Response(status=204)
 
 
 class CorpusUploadViews(CorpusViews):
-    """The list, and uploads as multipart/form-data."""
+    """The list of corpora, and uploads as multipart/form-data."""
 
     parser_classes = [MultiPartParser]
 
     @extend_schema(request=CorpusInput, responses={202: CORPUS})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Store and check a file; see ``found`` when it is checked."""
+        """Store and check a file; ``found`` has the result after the check."""
         data = self.read(CorpusInput)
         form = CorpusForm({"name": data["name"]}, {"file": data["file"]})
         require_valid(form)
@@ -159,7 +165,7 @@ class CorpusUploadViews(CorpusViews):
 
 
 class FindViews(StudyViews):
-    """Sentences of the corpora that name both objects of a comparison."""
+    """Sentences in corpora that name both objects of a comparison."""
 
     queryset = CorpusSentence.objects.none()
     serializer_class = CorpusHitSerializer
@@ -167,7 +173,7 @@ class FindViews(StudyViews):
 
     @extend_schema(parameters=SEARCH, responses=CorpusHitSerializer(many=True))
     def find(self, request: Request, comparison_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Search; comparative sentences come first."""
+        """Search the corpora; comparative sentences come first."""
         refuse_undeclared(request, SEARCH)
         comparison = comparison_of(self, comparison_id)
         form = SearchForm(request.query_params, study=self.study, comparison=comparison)
@@ -183,7 +189,7 @@ class FindViews(StudyViews):
 
     @extend_schema(request=SentencesInput, responses=TakenSerializer)
     def take(self, request: Request, comparison_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Add sentences as arguments by their keys; unknown keys are ignored."""
+        """Add sentences as arguments, selected by key; unknown keys are ignored."""
         comparison = comparison_of(self, comparison_id)
         data = self.read(SentencesInput)
         arguments = actions.take_corpus_sentences(
@@ -195,7 +201,7 @@ class FindViews(StudyViews):
 
 
 def comparison_of(view: StudyViews, comparison_id: uuid.UUID) -> Comparison:
-    """Return the comparison of the address, inside the study."""
+    """Return the comparison in the URL, if it belongs to the study."""
     rows = view.study.comparisons.select_related("study")
     return get_object_or_404(rows, public_id=comparison_id)
 
@@ -207,12 +213,12 @@ class CamServiceViews(StudyViews):
     serializer_class = CamServiceSerializer
 
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return the address."""
+        """Return the address of the CAM service."""
         return Response({"address": actions.address_of(self.study)})
 
     @extend_schema(request=ServiceInput, responses=CamServiceSerializer)
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
-        """Change the address; an empty one removes it."""
+        """Change the address; an empty address removes it."""
         if not (data := self.read(ServiceInput, partial=True)):
             return self.retrieve(request)
         form = ServiceForm(data)
@@ -238,7 +244,7 @@ class CamRequestViews(StudyViews):
 
     @extend_schema(request=CamInput, responses={202: CamRequestDetailSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Query the service in the background."""
+        """Send a request to the service in the background."""
         data = self.read(CamInput)
         rows = self.study.comparisons.select_related("study")
         comparison = rows.filter(public_id=data.pop("comparison")).first()
@@ -252,7 +258,7 @@ class CamRequestViews(StudyViews):
 
     @extend_schema(request=PlacesInput, responses=TakenSerializer)
     def take(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Add sentences of the reply as arguments, by their positions in it."""
+        """Add sentences in the reply as arguments, selected by position."""
         query = self.find_row(public_id)
         data = self.read(PlacesInput)
         arguments = actions.take_cam_sentences(

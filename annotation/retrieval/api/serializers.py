@@ -1,4 +1,4 @@
-"""Serializers, inputs and filters of corpora, the CAM service and arguments."""
+"""Serializers, inputs and filters for corpora, the CAM service and arguments."""
 
 from django_filters import rest_framework as filters
 from rest_framework import serializers
@@ -11,7 +11,7 @@ from cqa_site.api.base import Input, ReadSerializer, body_of, public_id
 
 
 class CorpusSerializer(ReadSerializer):
-    """One file of sentences: the result of its check, and whether it was loaded."""
+    """One file of sentences, with the result of its check and whether it was loaded."""
 
     job = public_id("job", allow_null=True, default=None)
     options = serializers.DictField()
@@ -26,24 +26,24 @@ class CorpusSerializer(ReadSerializer):
 
 
 class CorpusHitSerializer(serializers.Serializer):
-    """A sentence of a corpus that names both objects; use ``key`` to add it."""
+    """A sentence in a corpus that names both objects; use ``key`` to add it."""
 
     key = serializers.CharField()
     text = serializers.CharField()
     source_url = serializers.CharField(source="address")
     is_comparative = serializers.BooleanField()
     corpus = serializers.UUIDField(source="corpus.public_id")
-    is_known = serializers.BooleanField(help_text="Whether it is an argument already.")
+    is_known = serializers.BooleanField(help_text="Whether it is already an argument.")
 
 
 class CamServiceSerializer(serializers.Serializer):
-    """Address of the study's CAM service; empty if it has none."""
+    """Address of the study's CAM service; empty if not set."""
 
     address = serializers.CharField(allow_blank=True)
 
 
 class CamRequestSerializer(ReadSerializer):
-    """One request to the CAM service; it failed if its job did."""
+    """One request to the CAM service, which failed if its job failed."""
 
     comparison = public_id("comparison")
     job = public_id("job", allow_null=True, default=None)
@@ -63,7 +63,7 @@ class CamRequestSerializer(ReadSerializer):
 
 
 class CamRequestDetailSerializer(CamRequestSerializer):
-    """One request with its sentences, best first; add them by their position from 1."""
+    """One request with its sentences, best first; add them by position from 1."""
 
     found = body_of(FoundSentence)(many=True, allow_null=True)
 
@@ -73,14 +73,14 @@ class CamRequestDetailSerializer(CamRequestSerializer):
 
 
 class TakenSerializer(serializers.Serializer):
-    """Number of sentences added as arguments, and number already in the study."""
+    """Number of sentences added as arguments, and number of those already in the study."""
 
     new = serializers.IntegerField()
     same = serializers.IntegerField()
 
 
 class ComparisonSerializer(ReadSerializer):
-    """Two objects in the order given."""
+    """Two objects in the given order."""
 
     class Meta:
         model = Comparison
@@ -88,7 +88,7 @@ class ComparisonSerializer(ReadSerializer):
 
 
 class OriginSerializer(serializers.ModelSerializer):
-    """How an argument was found; ``favours`` is the object a CAM service puts it under."""
+    """Origin of an argument; ``favours`` is the object under which a CAM service lists it."""
 
     class Meta:
         model = ArgumentOrigin
@@ -113,7 +113,7 @@ class ArgumentSerializer(ReadSerializer):
 
 
 class CorpusInput(Input):
-    """A file of sentences and its name; it can be searched once it is loaded."""
+    """A file of sentences and its name; a corpus can be searched after loading."""
 
     name = serializers.CharField(max_length=120)
     file = serializers.FileField()
@@ -143,7 +143,7 @@ class SentencesInput(Input):
 
 
 class PlacesInput(Input):
-    """Sentences of a reply, by their positions, from 1."""
+    """Positions of sentences in a reply, from 1."""
 
     places = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=9_999),
@@ -153,13 +153,13 @@ class PlacesInput(Input):
 
 
 class ServiceInput(Input):
-    """Address of the CAM service; empty for none."""
+    """Address of the CAM service; empty to remove it."""
 
     address = serializers.CharField(max_length=500, allow_blank=True)
 
 
 class CamInput(Input):
-    """Query to a CAM service about a comparison."""
+    """Request to a CAM service about a comparison."""
 
     comparison = serializers.UUIDField()
     aspects = serializers.ListField(

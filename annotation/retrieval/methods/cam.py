@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 from .corpus import LONGEST_SENTENCE, web_address
 
-# What is asked of a CAM service: two objects, aspects with a weight, over HTTP GET.
+# Requests to a CAM service: two objects and weighted aspects, sent with HTTP GET
 #
-# The Comparative Argumentative Machine (Schildwächter et al., 2019) takes everything as query
-# parameters. Services that want the objects inside the path, as the one of CAM 2.0 does, are
-# reached by an address with placeholders.
+# The Comparative Argumentative Machine (Schildwächter et al., 2019) accepts everything as query
+# parameters. For services that expect the objects in the path, such as CAM 2.0, the address
+# contains placeholders.
 
 PLACEHOLDERS = ("objectA", "objectB", "aspects", "most")
 _BRACED = re.compile(r"\{([^{}]*)\}")
@@ -21,7 +21,7 @@ MOST_ASPECTS = 5
 
 
 def unknown_placeholders(address: str) -> list[str]:
-    """Return unknown names in braces.
+    """Return the unknown names in braces.
 
     Examples
     --------
@@ -45,13 +45,13 @@ def request_of(
     Parameters
     ----------
     address
-        Of the service. Placeholders (`PLACEHOLDERS`) are filled in, each as one part of the
-        path; without any, everything goes into the query.
+        Address of the service. Placeholders (`PLACEHOLDERS`) are filled in, each as a single part
+        of the path; without placeholders, everything is sent in the query.
     object1, object2, aspects, weight
-        What is compared; the weight is that of every aspect, 1 to 5 on CAM's own pages.
+        The objects, the aspects, and the weight of every aspect (1 to 5 on CAM's own pages).
     most
-        Sentences wanted per object. CAM itself has no such parameter: its reply is cut when
-        it is read (`best`).
+        Maximum number of sentences per object. CAM has no such parameter, so its reply is
+        truncated on reading (`best`).
 
     Examples
     --------
@@ -77,17 +77,18 @@ def request_of(
 
 
 def _part(text: str) -> str:
-    """Quote a text as part of a path; commas, which separate texts, become spaces."""
+    """Quote a text as part of a path; commas become spaces, because they separate texts."""
     return quote(text.replace(",", " "), safe="")
 
 
-# What a CAM service answers: sentences, their sources, scores, and the object they favour.
+# Replies of a CAM service: sentences with sources, scores and favoured objects
 #
-# Two shapes are known. The Comparative Argumentative Machine sends ``object1`` and ``object2``,
-# each with its ``sentences``: a sentence has ``text``, ``CAM_score`` and ``id_pair``, whose keys
-# are the documents it was found in (addresses of web pages); older releases send pairs of score
-# and text, or texts alone. CAM 2.0 sends ``firstObjectArguments`` and ``secondObjectArguments``,
-# each a list of ``value`` and ``source``. A sentence stands with the object it speaks for.
+# Two formats are supported. The Comparative Argumentative Machine sends ``object1`` and
+# ``object2``, each with ``sentences``. A sentence has ``text``, ``CAM_score`` and ``id_pair``,
+# whose keys are the documents that contain it (addresses of web pages). Older releases send pairs
+# of score and text, or only texts. CAM 2.0 sends ``firstObjectArguments`` and
+# ``secondObjectArguments`` as lists of ``value`` and ``source``. Each sentence is listed under the
+# object it favours.
 
 LONGEST_ID = 200
 LONGEST_SAID = 200
@@ -101,22 +102,22 @@ _SCORE = ("CAM_score", "score", "ES_score")
 
 
 class NotACamReply(ValueError):
-    """The document is not a CAM service's reply; the message says what is wrong with it."""
+    """The document is not a reply of a CAM service; the message states the problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundSentence:
-    """One sentence of a reply.
+    """One sentence in a reply.
 
     Parameters
     ----------
     text
-        With single spaces, up to 2,000 characters.
+        Text with single spaces, up to 2,000 characters.
     address, document
-        Of the first document it was found in: its http(s) address, or else its id; either or
-        both are empty.
+        The http(s) address of the first document that contains it, or else the id of that
+        document; at most one of them is set.
     score
-        As the service computed it, comparable within one reply; None if it sent none.
+        Score computed by the service, comparable within a reply; None if not sent.
     favours
         1 or 2: the object whose list contains it.
     """
@@ -130,24 +131,24 @@ class FoundSentence:
 
 @dataclass(frozen=True, slots=True)
 class CamReply:
-    """Sentences of a reply, best first, without duplicates; ``unreadable`` counts the others."""
+    """Distinct sentences in a reply, best first; ``unreadable`` counts the other entries."""
 
     sentences: tuple[FoundSentence, ...]
     unreadable: int
 
 
 def read_reply(document: Any) -> CamReply:
-    """Read a decoded reply.
+    """Return the sentences in a decoded reply.
 
     Parameters
     ----------
     document
-        The JSON value as received; nothing in it is trusted.
+        The JSON value as received, which is not trusted.
 
     Raises
     ------
     NotACamReply
-        For anything without the two lists of sentences, and where no entry of them is one.
+        If the two lists of sentences are missing, or if none of their entries is a sentence.
 
     Examples
     --------
@@ -167,7 +168,7 @@ def read_reply(document: Any) -> CamReply:
 
 
 def best(sentences: Iterable[FoundSentence], most: int) -> list[FoundSentence]:
-    """Return the first ``most`` sentences of either object, in the given order."""
+    """Return the first ``most`` sentences for each object, in the given order."""
     left = {1: most, 2: most}
     selection = []
     for sentence in sentences:
@@ -197,7 +198,7 @@ def _at(document: Any, path: tuple[str, ...]) -> Any:
 
 
 def _sentence(entry: Any, favours: int) -> FoundSentence | None:
-    """Parse an entry of any known shape; None if its text is empty or too long."""
+    """Parse an entry in any supported format; None if its text is empty or too long."""
     fields = _fields(entry)
     text = _tidy(_first(fields, _TEXT, str) or "")
     if not text or len(text) > LONGEST_SENTENCE:
@@ -234,7 +235,7 @@ def _number(value: Any) -> float | None:
 
 
 def _tidy(text: str) -> str:
-    """Return text with single spaces, without NUL and lone surrogates, which cannot be stored."""
+    """Return the text with single spaces, without NUL and lone surrogates (not storable)."""
     storable = text.replace("\x00", " ").encode("utf-8", "replace").decode()
     return " ".join(storable.split())
 

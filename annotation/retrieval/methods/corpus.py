@@ -1,4 +1,4 @@
-"""Sentences of an uploaded corpus file, and full-text queries for two objects."""
+"""Sentences in an uploaded corpus file, and full-text queries for two objects."""
 
 import os
 import re
@@ -17,10 +17,10 @@ from cqa_site.tabular.cells import as_text
 from cqa_site.tabular.detection import binary_family, open_text
 from cqa_site.tabular.shapes import MEGABYTE
 
-# Sentences out of an uploaded file: a text file with one per line, or a table.
+# Sentences in an uploaded file: a text file with one sentence per line, or a table
 #
-# A row is one sentence with the address it came from, if the file names one. White space is
-# reduced to single spaces, so that the same sentence out of two files is the same.
+# A row is one sentence with its source address, if the file contains addresses. White space is
+# reduced to single spaces, so that copies of a sentence in different files are equal.
 
 LONGEST_SENTENCE = 2_000
 LIMITS = Limits(text_bytes=64 * MEGABYTE, rows=1_000_000)
@@ -35,7 +35,7 @@ class LeftOut(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CorpusLine:
-    """One sentence; `row` is the line, row or position as shown in the file."""
+    """One sentence; `row` is its line, row or position in the file."""
 
     row: int
     text: str
@@ -55,16 +55,16 @@ Entry: TypeAlias = CorpusLine | SkippedRow
 
 @dataclass(frozen=True, slots=True)
 class CorpusFile:
-    """A file to be read once.
+    """A file that can be read once.
 
     Parameters
     ----------
     columns
-        Of a table; empty for a text file.
+        Columns of a table; empty for a text file.
     text, url
-        The columns that are read; ``url`` may be empty.
+        Columns that are read; ``url`` may be empty.
     entries
-        One per row, in file order. Iterating raises `UnreadableFile` where the file breaks.
+        One entry per row, in file order. Iteration raises `UnreadableFile` at a damaged position.
     """
 
     columns: list[str]
@@ -82,24 +82,23 @@ def open_sentences(
     encoding: str | None = None,
     limits: Limits = LIMITS,
 ) -> CorpusFile:
-    """Open a file of sentences; ``.txt`` is one per line, everything else a table.
+    """Open a file of sentences: ``.txt`` with one per line, or any other file as a table.
 
     Parameters
     ----------
     path, name
-        Its path on disk, and its name as given by the person.
+        Path on disk, and file name as given by the person.
     text, url
-        Columns of a table; empty: guessed from the headers.
+        Columns of a table; if empty, they are guessed from the headers.
     encoding
-        As `cqa_site.tabular.open_table` takes it.
+        Encoding, as accepted by `cqa_site.tabular.open_table`.
     limits
         Limits on the file's size and contents.
 
     Raises
     ------
     UnreadableFile
-        For a file that cannot be read, and for a table whose column of sentences is neither
-        named nor clear.
+        If the file cannot be read, or if the column of sentences is neither given nor clear.
     """
     if name.lower().endswith(".txt"):
         return CorpusFile([], "", "", _lines(path, printable_name(name), encoding, limits))
@@ -119,9 +118,11 @@ def _columns(table: Table, text: str, url: str) -> tuple[str, str]:
     guess = guess_mapping(table.columns)
     text = text or guess.get("text", "") or (table.columns[0] if len(table.columns) == 1 else "")
     if not text:
-        raise UnreadableFile(table.name, "has no column that is clearly the sentence; choose it")
+        raise UnreadableFile(table.name, "has no column that is clearly the sentence; choose one")
     if text == url:
-        raise UnreadableFile(table.name, "cannot have sentence and address in one column")
+        raise UnreadableFile(
+            table.name, "cannot have the sentence and the address in the same column"
+        )
     url = url or guess.get("source_url", "")
     return text, "" if url == text else url
 
@@ -164,37 +165,38 @@ def _entry(row: int, text: str, address: str) -> Entry:
 
 
 def web_address(text: str) -> str:
-    """Return an http(s) address unchanged; empty for anything else, which no page may link to."""
+    """Return an http(s) address unchanged, or an empty text if pages must not link to it."""
     try:
         return str(CELL_READERS["source_url"](text) or "")
     except ValueError:
         return ""
 
 
-# Searching sentences for two objects: from what people type to a safe full-text query.
+# Search for sentences about two objects: from typed words to a safe full-text query
 #
-# A sentence is found if it names both objects and, where an aspect is given, has one of the
-# aspect's words. An object is its words one after the other, or any one of its words. Words are
-# runs of letters and digits; everything else that is typed separates words and reaches no query,
-# so that no input has a meaning in the query language of SQLite's FTS5 or of PostgreSQL.
+# A sentence matches if it names both objects and, if an aspect is given, contains a word from the
+# aspect. An object matches by all its words in sequence, or by any of its words. Words are runs of
+# letters and digits. All other characters only separate words and are never part of a query, so
+# input cannot be interpreted as query syntax by SQLite's FTS5 or PostgreSQL.
 #
-# Sentences that compare (`is_comparative`) come before all others; among themselves they stand
-# in the order of the database (bm25, or cover density).
+# Comparative sentences (`is_comparative`) come before all others. Within each group, sentences are
+# ranked by the database (bm25, or cover density).
 
 _WORD = re.compile(r"[^\W_]+")
-# Signs that are part of a name but of no word: a sentence about C names neither C++ nor C#.
+# Characters that can be part of a name but not of a word: a sentence about C names neither C++ nor
+# C#.
 _SIGNS = re.compile(r"[^\w\s.,:;&/'’()-]")
 MOST_WORDS = 16
 LONGEST_WORD = 64
 
 
 class NothingToSearch(ValueError):
-    """A name without letters or digits cannot be searched for."""
+    """The name has no letters or digits to search for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words of a query, either in sequence (``is_phrase``) or any one of them."""
+    """Words of a query, matched in sequence (``is_phrase``) or individually."""
 
     words: tuple[str, ...]
     is_phrase: bool
@@ -202,32 +204,32 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Terms that a sentence must all contain.
+    """Terms that must all occur in a sentence.
 
     Parameters
     ----------
     terms
-        Object 1, object 2 and, where given, the aspect.
+        Object 1, object 2 and, if given, the aspect.
     names
-        The two objects as typed, if their words alone do not tell them apart from others
-        (`Query.accepts`); else None.
+        The two objects as typed, if words alone cannot identify them (see `Query.accepts`); else
+        None.
     """
 
     terms: tuple[Term, ...]
     names: tuple[str, str] | None = None
 
     def accepts(self, sentence: str) -> bool:
-        """Whether a sentence that contains all words also names the objects."""
+        """Whether a sentence with all words of the query also names the objects."""
         if self.names is None:
             return True
-        # The exact look costs much more than this one, which most sentences fail.
+        # Most sentences fail this check, which is much cheaper than the exact one.
         if not all(name.casefold() in sentence.casefold() for name in self.names):
             return False
         return {part.mark for part in split_sentence(sentence, *self.names)} >= {1, 2}
 
 
 def words_of(text: str) -> list[str]:
-    """Return the first words of a text; long ones are truncated.
+    """Return the first words of a text, truncating long words.
 
     Examples
     --------
@@ -245,14 +247,14 @@ def build_query(object1: str, object2: str, *, aspect: str = "", any_word: bool 
     object1, object2
         Names as people write them.
     aspect
-        Any of its words is enough; may be empty.
+        Aspect, of which any word is sufficient; may be empty.
     any_word
-        Whether any word of a name, except function words, counts as the object.
+        Whether any word in a name, except function words, matches the object.
 
     Raises
     ------
     NothingToSearch
-        For a name, or an aspect that is not blank, without a letter or digit.
+        If a name, or an aspect that is not blank, has no letter or digit.
 
     Examples
     --------
@@ -270,7 +272,7 @@ def build_query(object1: str, object2: str, *, aspect: str = "", any_word: bool 
 
 
 def fts5_expression(query: Query) -> str:
-    """Return the query in the syntax of SQLite's FTS5, with every word in quotation marks."""
+    """Return the query in the syntax of SQLite's FTS5, with every word in quotes."""
     return " AND ".join(
         _written(term, lambda words: f'"{" ".join(words)}"', " OR ") for term in query.terms
     )
@@ -291,7 +293,7 @@ def tsquery_expression(query: Query) -> str:
 
 
 def is_comparative(sentence: str) -> bool:
-    """Whether a sentence has a comparative word: better, lighter, more, than, versus.
+    """Whether a sentence has a comparative word, such as better, lighter, more, than, versus.
 
     Examples
     --------
@@ -312,7 +314,7 @@ def _term(text: str, *, is_phrase: bool) -> Term:
 
 
 def _written(term: Term, phrase: Callable[[Sequence[str]], str], either: str) -> str:
-    """Return a term as a phrase, or as its single words joined by "or"."""
+    """Return a term as a phrase or as single words joined by "or"."""
     if term.is_phrase or len(term.words) == 1:
         text = phrase(term.words)
         return f"({text})" if "<->" in text else text

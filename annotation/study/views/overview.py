@@ -1,4 +1,4 @@
-"""The first page of a study: next steps for each role, and current activity."""
+"""Overview page of a study: next steps for each role, and current activity."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,11 +28,11 @@ from cqa_site.runs.progress import add_counts, state_in_words
 from cqa_site.web.navigation import path_of, paths
 
 MOST_SHOWN = 6
-# People who are named.
+# Maximum number of people listed by name.
 LISTED = 20
-# Fewer say nothing about how long the rest takes.
+# Minimum number of finished items for an estimate of the remaining time.
 ENOUGH = 5
-# What people did in their first minutes says nothing about the days to come.
+# Minimum time for an estimate, because the first minutes are not representative.
 LEAST_PACE = timedelta(hours=1)
 
 
@@ -40,9 +40,9 @@ LEAST_PACE = timedelta(hours=1)
 class OngoingWork:
     """An active round or run.
 
-    ``ends_at`` is extrapolated from its pace, if known.
+    ``ends_at`` is extrapolated from the pace, if known.
 
-    ``state`` is empty if work continues as usual.
+    ``state`` is empty if the work continues normally.
     """
 
     name: str
@@ -56,7 +56,7 @@ class OngoingWork:
 
 @dataclass(frozen=True)
 class LatestResult:
-    """The latest computed figures, or the latest judges' labels."""
+    """The latest computed figures or the latest labels from judges."""
 
     what: str
     name: str
@@ -67,7 +67,7 @@ class LatestResult:
 
 @dataclass(frozen=True)
 class PendingFigures:
-    """A page of figures with data that nobody has opened yet."""
+    """A page of figures that has data but has not been opened yet."""
 
     what: str
     name: str
@@ -76,7 +76,7 @@ class PendingFigures:
 
 
 def things_waiting(study: Study) -> list[TaskCard]:
-    """Return files, runs, people and labels that wait for a decision."""
+    """Return the files, runs, people and labels that require a decision."""
     return [
         *_files(study),
         *_runs(study),
@@ -110,7 +110,7 @@ def _runs(study: Study) -> Iterator[TaskCard]:
 
 
 def _people(study: Study) -> Iterator[TaskCard]:
-    """Yield people whose practice agreed too little with the key, or who are paused, by round."""
+    """Yield, by round, people with too little agreement in practice, and paused people."""
     places = held_back(study).select_related("round", "rater").order_by("round", "pk")
     for round_, group in groupby(places[:LISTED], key=lambda place: place.round):
         names, kind = [str(place.rater) for place in group], kind_of(round_)
@@ -128,7 +128,7 @@ def _people(study: Study) -> Iterator[TaskCard]:
 
 
 def _people_at_steps(study: Study) -> Iterator[TaskCard]:
-    """Yield people who did not pass the steps before work, by round."""
+    """Yield, by round, people who did not pass the steps before work."""
     places = held_at_steps(study, LISTED)
     for round_, group in groupby(places, key=lambda place: place.round):
         names, version = [str(place.rater) for place in group], round_.onboarding
@@ -157,7 +157,7 @@ def _disputes(study: Study) -> Iterator[TaskCard]:
 
 
 def lanes_of(study: Study) -> list[OngoingWork]:
-    """Return open rounds of every kind and active runs: one query per kind, two for the runs."""
+    """Return open rounds and active runs, with one query per kind and two for runs."""
     now = timezone.now()
     return [*_round_lanes(study, now), *_run_lanes(study, now)]
 
@@ -165,7 +165,7 @@ def lanes_of(study: Study) -> list[OngoingWork]:
 def _round_lanes(study: Study, now: datetime) -> Iterator[OngoingWork]:
     going = (Round.State.OPEN, Round.State.PAUSED)
     for kind in kinds():
-        # Rounds whose labels came in a file have nothing to go on with.
+        # Imported rounds have no ongoing work.
         opened = rounds_of(kind, study).filter(state__in=going, opened_at__isnull=False)
         for round_ in opened[:MOST_SHOWN]:
             yield OngoingWork(
@@ -207,7 +207,7 @@ def _end(
 
 
 def results_of(study: Study) -> list[LatestResult]:
-    """Return the newest figures of each kind, and verdicts on judges; one query per kind."""
+    """Return the newest figures of each kind and verdicts on judges, with one query per kind."""
     results = [*_snapshots(study), *_verdicts(study)]
     return sorted(results, key=lambda result: result.at, reverse=True)[:MOST_SHOWN]
 
@@ -224,7 +224,7 @@ def _snapshots(study: Study) -> Iterator[LatestResult]:
 
 
 def _verdicts(study: Study) -> Iterator[LatestResult]:
-    """Yield verdicts on label judges, which have no snapshots; available once labels exist."""
+    """Yield verdicts on label judges, which have no snapshots but exist once there are labels."""
     for label_round in judged_rounds(study)[:MOST_SHOWN]:
         at = vars(label_round)["judged_at"]
         page = reverse("judges", args=[study.public_id, label_round.public_id])
@@ -233,14 +233,14 @@ def _verdicts(study: Study) -> Iterator[LatestResult]:
         )
 
 
-# The first page of a study: for each role, what to do next.
+# Overview page of a study, with next steps for each role
 #
-# Annotators get nothing but their own work: no totals, no names, no controls.
+# Annotators only see their own work, without totals, names and controls.
 
 
 @study_page(*EVERYONE)
 def overview(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show the page of the member's role."""
+    """Show the page for the member's role."""
     if request.membership.is_researcher:
         return _researcher_page(request, study)
     if request.membership.role == Role.EXPERT:

@@ -1,4 +1,4 @@
-"""Pages of the arguments, questions and answers of a study."""
+"""Pages for the arguments, questions and answers in a study."""
 
 import uuid
 from typing import Any
@@ -29,7 +29,7 @@ from annotation.study.forms import ArgumentSearchForm
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
-# Comparisons and arguments of a study, and everything said about one of them.
+# Comparisons and arguments in a study, and details of one argument
 
 PER_PAGE = 50
 MOST_VOTES = 500
@@ -37,7 +37,7 @@ MOST_VOTES = 500
 
 @study_page(*RESEARCHERS)
 def arguments(request: StudyRequest, study: Study) -> HttpResponse:
-    """Search the arguments of the study."""
+    """Search the arguments in the study."""
     form = ArgumentSearchForm(request.GET or None, study=study)
     matches = _search_arguments(study, form).select_related("comparison")
     page = Paginator(matches, PER_PAGE).get_page(request.GET.get("page"))
@@ -64,7 +64,7 @@ def _search_arguments(study: Study, form: ArgumentSearchForm) -> QuerySet[Argume
 
 
 def _add_votes(rows: list[Argument]) -> None:
-    """Set ``votes`` and ``label_rounds`` of each argument on the page, in one query."""
+    """Set ``votes`` and ``label_rounds`` for each argument on the page, with one query."""
     counts = (
         Item.objects.filter(argument__in=rows)
         .order_by()
@@ -114,14 +114,14 @@ argument_urls = [
 ]
 
 
-# Questions of a study, and everything known of one answer.
+# Questions in a study, and details of one answer
 #
-# The other answers to its question are a page of `annotation.answers`.
+# `annotation.answers` has a page with the other answers to the same question.
 
 
 @study_page(*EXPERTS)
 def questions(request: StudyRequest, study: Study) -> HttpResponse:
-    """Search the questions of the study; researchers see the number of answers per system."""
+    """Search the questions in the study; researchers see the number of answers per system."""
     is_blind = not request.membership.is_researcher
     form = QuestionSearchForm(request.GET or None, study=study, is_blind=is_blind)
     matches = _search_questions(study, form).select_related("comparison")
@@ -210,7 +210,7 @@ def answer(request: StudyRequest, study: Study, answer_id: uuid.UUID) -> HttpRes
 
 
 def _parameters(answer: Answer) -> list[tuple[str, Any]]:
-    """Return the request's parameters from the run's plan."""
+    """Return the parameters of requests from the run's plan."""
     if answer.run is None:
         return []
     return sorted((answer.run.spec.get("params") or {}).items())

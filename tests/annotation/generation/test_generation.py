@@ -270,13 +270,13 @@ def test_what_contradicts_the_ledger_is_found(lab, carry, monkeypatch):
     Call.objects.filter(pk=fourth.call_id).update(state=Call.State.UNSCORED, reason="empty")
     assert sorted(check(run)) == [
         f"answer {first.pk} does not match its hash",
-        f"answer {second.pk} does not stand in its run's order",
+        f"answer {second.pk} is not in its run's order",
         f"call {third.call_id} has 0 answers",
-        f"call {fourth.call_id} has an answer and is not done",
+        f"call {fourth.call_id} has an answer but is not done",
     ]
     Reply.objects.filter(pk=fourth.call.reply_id).update(text="Something else.")
     assert f"answer {fourth.pk} differs from its reply" in check(run)
     Answer.objects.filter(pk=first.pk).update(question=fourth.question, text=first.text)
-    assert f"answer {first.pk} is not what its call asked for" in check(run)
+    assert f"answer {first.pk} does not match its call" in check(run)
     Answer.objects.filter(pk=second.pk).update(call=None, source="elsewhere.csv")
     assert f"answer {second.pk} has no call" in check(run)

@@ -115,7 +115,7 @@ def test_a_draft_takes_all_that_are_settled_and_its_ordinary_items_become_contro
 def test_what_trains_people_before_another_round_is_no_control(lab):
     other = make_label_round(lab.study, ordinary=1, controls=0, name="Other")
     keep_training(other, {lab.arguments[0].pk: 2})
-    assert lab.offers(is_settled=True)[0] == "used for the training before a round"
+    assert lab.offers(is_settled=True)[0] == "used for training before a round"
     assert lab.take(is_settled=True) == 2
     assert lab.controls() == {3: 3, 5: 2}
 

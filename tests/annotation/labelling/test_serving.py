@@ -240,12 +240,12 @@ def test_integrity_finds_a_slot_reopened_behind_the_vote_and_a_label_behind_its_
     call_command("check_integrity")
     Slot.objects.filter(pk=answered.slot_id).update(state="open")
     assert list(label_violations()) == [
-        f"slot {answered.slot_id} is open, but its assignment says otherwise"
+        f"slot {answered.slot_id} is open, which does not match its assignment"
     ]
     with pytest.raises(CommandError):
         call_command("check_integrity")
     Assignment.objects.filter(pk=answered.pk).update(slot=None)
-    assert "counts but holds no slot" in " ".join(label_violations())
+    assert "counts but has no slot" in " ".join(label_violations())
     Assignment.objects.filter(pk=answered.pk).update(label=0)
     assert "differs in its label from its last event" in " ".join(label_violations())
     Assignment.objects.filter(pk=answered.pk).update(label=answered.label)

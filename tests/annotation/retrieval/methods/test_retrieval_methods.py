@@ -128,7 +128,7 @@ def test_columns_can_be_chosen_if_they_are_there_and_not_taken_twice(tmp_path):
 
 def test_files_that_cannot_be_read_say_why(tmp_path):
     for name, content, words in (
-        ("a.csv", "one,two\nA,B\n", "choose it"),
+        ("a.csv", "one,two\nA,B\n", "choose one"),
         ("a.csv", "text,two\nA\n", "1 cell "),
         ("a.txt", b"\x89PNG\r\n\x1a\n", "PNG"),
         ("a.txt", b"PK\x03\x04", "not a text file"),
