@@ -152,13 +152,13 @@ def test_members_skip_without_a_limit_and_are_flagged(labels):
     assert "Many skips</span>" in text
     assert "more than 20 % of an annotator's answers are skips" in text
     assert f"below {labels.round.expected_seconds * HASTY_SHARE:.1f} s" in text
-    assert "Only skips so far" not in text
+    assert "Annotators with only skips so far" not in text
     (row,) = program_of(labels)(f"label-rounds/{labels.round.public_id}/annotators/")
     assert (row["skipped"], row["skipped_share"], row["is_skipping"]) == (3, 0.75, True)
     assert row.keys() >= {"median_seconds", "is_hasty"}
     VoteEvent.objects.filter(kind="answer").delete()
     Assignment.objects.filter(state="answered").update(state="skipped", label=None)
-    assert "Only skips so far" in sign_in(labels.researcher).get(page).text
+    assert "Annotators with only skips so far" in sign_in(labels.researcher).get(page).text
 
 
 SKIPS = {
