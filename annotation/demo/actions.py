@@ -95,7 +95,7 @@ SYSTEMS: list[str] = TEXTS["systems"]
 
 
 def demo_round(*, study: Study, expert: User, researcher: User) -> EditingRound:
-    """Open a round with every answer written with arguments and a structure."""
+    """Open a round with all answers from the scenario with arguments and a structure."""
     plan = EditingPlan(
         name=_("Gold answers"),
         seed=SEED,

@@ -271,7 +271,7 @@ class LaunchViews(StudyViews):
 
     @extend_schema(request=LaunchChangeInput, responses=LAUNCH)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Change the joint cap of all runs, or move all runs that can be moved."""
+        """Change the joint cap of all runs, or apply a move to all eligible runs."""
         launch = self.find_row(public_id)
         data = self.read(LaunchChangeInput, partial=True)
         if "cap_micro" in data:

@@ -24,7 +24,7 @@ LOSS = _words(
     "worse inferior slower weaker poorer riskier costlier pricier deadlier uglier dumber bulkier "
     "clumsier messier flimsier noisier dirtier clunkier crappier nastier"
 )
-# After "more" or "less", and between "as" and "as".
+# Adjectives that follow "more" or "less", or come between "as" and "as".
 GOOD = _words(
     "accurate affordable attractive beautiful capable comfortable compact consistent convenient "
     "delicious dependable durable easy economical effective efficient elegant enjoyable ergonomic "

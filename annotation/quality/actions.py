@@ -1,4 +1,4 @@
-"""Exclusion and reinstatement of raters, one or many, and changes of control items."""
+"""Exclusion and reinstatement of single or several raters, and changes to control items."""
 
 from django.db import transaction
 from django.utils import timezone

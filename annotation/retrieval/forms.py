@@ -110,7 +110,7 @@ class ComparisonForm(forms.ModelForm):
         fields = ["object1", "object2"]
 
     def clean(self) -> dict:
-        """Require two different objects, stripped of white space."""
+        """Require two different objects, ignoring surrounding white space."""
         data = super().clean() or {}
         if data.get("object1") and data.get("object1") == data.get("object2"):
             self.add_error("object2", _("Enter two different objects."))

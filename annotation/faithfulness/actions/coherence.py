@@ -83,7 +83,7 @@ def target_of(
 def chosen_citations(
     study: Study, target: Mapping[str, Any], seed: int
 ) -> Iterator[CitationSubject]:
-    """Yield every citation of the chosen texts, text by text."""
+    """Yield every citation in the chosen texts, text by text."""
     rows = _cited_texts(study, target)
     if target["sample"]:
         rows = [rows[place] for place in seeded_places(len(rows), target["sample"], seed)]
@@ -180,7 +180,7 @@ class PromptAnswer(NamedTuple):
 
 
 class CoherenceKind:
-    """The engine's hooks for runs of the kind ``coherence``."""
+    """Hooks of the run engine for ``coherence`` runs."""
 
     parser_version = PARSER_VERSION
     values_title = lazy("Verdicts:")

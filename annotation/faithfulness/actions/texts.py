@@ -201,7 +201,7 @@ COLUMNS = [
 
 
 def drop_superseded(study: Study) -> None:
-    """Delete comparisons of revisions that are no longer the newest of their sheet."""
+    """Delete comparisons of revisions that are no longer the newest on their sheet."""
     edited = EditedText.objects.filter(before__study=study, revision__isnull=False)
     edited.exclude(revision__in=newest_revisions(study).order_by().values("pk")).delete()
 

@@ -335,7 +335,7 @@ def state_of(study: Study, whose: str = "") -> str:
         EditedText.objects.filter(before__study=study),
         CoherenceVerdict.objects.filter(run__study=study),
     ]
-    # A system can be renamed.
+    # Systems can be renamed.
     names: list[Any] = list(study.systems.values_list("pk", "name"))
     # Names of conditions depend on the language.
     names.append(get_language())
@@ -370,7 +370,7 @@ def counted_runs(study: Study) -> QuerySet[Run]:
 
 
 def chosen_run(runs: list[Run], choice: FaithfulnessSelection) -> Run | None:
-    """Return the requested run, or else the newest one."""
+    """Return the requested run, or the newest run by default."""
     newest = runs[0] if runs else None
     return next((run for run in runs if str(run.public_id) == choice.run), newest)
 

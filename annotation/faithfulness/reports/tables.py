@@ -178,7 +178,7 @@ def _left_out(group: GroupFigures) -> str:
 
 
 def chart_spec(groups: Sequence[GroupFigures], name: str, size: str = "wide") -> Spec:
-    """Return the Vega-Lite specification of a chart; raises KeyError for an unknown one."""
+    """Return the Vega-Lite specification of a chart; raises KeyError for an unknown chart."""
     return intervals(
         chart_rows(groups, name),
         y="who",

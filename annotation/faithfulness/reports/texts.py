@@ -160,7 +160,7 @@ class CitationSubject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VerdictSelection:
-    """Filter of verdicts by value and text; ``texts`` is answers, edited, or both."""
+    """Filter for verdicts by value and text; ``texts`` is answers, edited or both."""
 
     said: str = ""
     system: Any = None

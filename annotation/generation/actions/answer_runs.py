@@ -63,14 +63,14 @@ class WrittenAnswer(NamedTuple):
 
 
 class AnswersKind:
-    """The engine's hooks for runs of the kind ``answers``."""
+    """Hooks of the run engine for ``answers`` runs."""
 
     parser_version = PARSER_VERSION
     values_title = lazy("Lengths in words:")
     dominance = None
 
     def begin(self, run: Run) -> None:
-        """Link the run to the system of its answers, and to their condition."""
+        """Link the run to the system and condition of its answers."""
         GenerationRun.objects.create(
             run=run, system=system_of(run), condition=condition_of_run(run)
         )

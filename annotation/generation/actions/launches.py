@@ -194,7 +194,7 @@ def _over_the_same_questions(study: Study, plans: Sequence[RunPlan]) -> Iterable
 
 
 def _distinct_filters(plans: Sequence[RunPlan]) -> Iterable[Mapping[str, Any]]:
-    """Return one target for each selection of arguments that any plan shows."""
+    """Return one target for each selection of arguments used by the plans."""
     targets = [plan.target for plan in plans if plan.prompt.kind in WITH_ARGUMENTS]
     names = (*FILTERS, LABELS)
     return {tuple(target.get(name) for name in names): target for target in targets}.values()

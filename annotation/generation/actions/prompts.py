@@ -125,7 +125,7 @@ class ArgumentDraw:
 
     @property
     def numbered(self) -> list[tuple[int, Argument]]:
-        """Arguments with the numbers by which an answer cites them, from 1."""
+        """Arguments with their citation numbers, from 1."""
         return list(enumerate(self.arguments, start=1))
 
 

@@ -91,7 +91,7 @@ class RelevanceRubric(NamedTuple):
 
 
 class RelevanceKind:
-    """The engine's hooks for runs of the kind ``relevance``."""
+    """Hooks of the run engine for ``relevance`` runs."""
 
     parser_version = PARSER_VERSION
     values_title = lazy("Labels given:")
@@ -146,7 +146,7 @@ class RelevanceKind:
         )
 
     def values(self, run: Run) -> dict[str, int]:
-        """Count how often each label was given."""
+        """Count the occurrences of each label."""
         labels = run.judge_labels.filter(label__isnull=False).values_list("label")
         return {str(label): n for label, n in labels.annotate(n=Count("pk")).order_by("label")}
 

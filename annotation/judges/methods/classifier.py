@@ -128,7 +128,7 @@ def _strongest_directions(scaled: FloatArray, at_most: int) -> FloatArray:
     last = len(gram) - 1
     strengths, directions = eigh(gram, subset_by_index=[max(0, last + 1 - at_most), last])
     mask = strengths > strengths[-1] * 1e-10
-    mask[-1] = True  # of constant features one empty direction is left
+    mask[-1] = True  # constant features still get one (empty) direction
     strengths, directions = strengths[mask][::-1], directions[:, mask][:, ::-1]
     return np.asarray(
         (scaled.T @ directions) / np.sqrt(np.maximum(strengths, 1e-12)) if is_wide else directions

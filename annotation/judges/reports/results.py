@@ -136,7 +136,7 @@ class JudgeConfusion:
 
 @dataclass(frozen=True)
 class LabelFigures:
-    """Figures of one label: counts, recall and precision; None where undefined."""
+    """Figures of one label: counts, recall and precision, or None if undefined."""
 
     label: int
     final: int

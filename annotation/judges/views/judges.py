@@ -51,7 +51,7 @@ PLAIN = "annotation/judges/_plain.html"
 
 @study_page(*RESEARCHERS)
 def judges(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Show every judge of a round, compared with its people."""
+    """Show all judges in a round, compared with people."""
     label_round = label_round_or_404(study, label_round_id)
     keep_current(label_round, request.user)
     context = _context(study, label_round, JudgeSelection.from_query(request.GET))

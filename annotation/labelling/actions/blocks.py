@@ -352,7 +352,7 @@ MADE_OF_IT = ("judge_runs", "trained_judges", "adoptions", "lent_to", "snapshots
 
 
 class LabelRoundKind(Blocks):
-    """Relevance labels of arguments."""
+    """Rounds that collect relevance labels for arguments."""
 
     name = "label"
     audit = Audit(
@@ -392,7 +392,7 @@ class LabelRoundKind(Blocks):
     guideline_text = "annotation/labelling/_guideline_text.html"
 
     def has_guideline(self, round_: Any) -> bool:
-        """Return True: every label round has a guideline."""
+        """Return True, because every label round has a guideline."""
         return True
 
     def exercises(self, round_: Any) -> list[Exercise]:

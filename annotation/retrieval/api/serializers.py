@@ -120,7 +120,7 @@ class CorpusInput(Input):
 
 
 class ColumnsInput(Input):
-    """How to read a file of sentences; columns of a table that are left out are guessed."""
+    """Options for reading a file of sentences; omitted columns of a table are guessed."""
 
     text = serializers.CharField(max_length=200, allow_blank=True, default="")
     url = serializers.CharField(max_length=200, allow_blank=True, default="")
@@ -128,14 +128,14 @@ class ColumnsInput(Input):
 
 
 class ComparisonInput(Input):
-    """Two objects in their order."""
+    """Two objects in order."""
 
     object1 = serializers.CharField(max_length=300)
     object2 = serializers.CharField(max_length=300)
 
 
 class SentencesInput(Input):
-    """Sentences of corpora, by the ``key`` a search gave them."""
+    """Sentences in corpora, selected by their ``key`` from a search."""
 
     keys = serializers.ListField(
         child=serializers.RegexField(r"^[0-9a-f]{64}$"), min_length=1, max_length=MOST_HITS
