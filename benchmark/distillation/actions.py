@@ -27,10 +27,10 @@ MANIFEST = "training.json"
 # Settings that appendix B of the CompQA paper names, and how ours always differ.
 IN_PAPER = ("epochs", "batch", "learning_rate", "warmup", "weight_decay")
 ALWAYS = (
-    "optimizer: AdamW, with the decay apart from the gradient; the paper says Adam",
-    "one device, gradients added up to a batch; the paper: four with DeepSpeed ZeRO 3",
-    "rank, alpha, dropout, longest pair and seed: the paper names none",
-    "only the words of the answer are learned; the paper does not say",
+    "optimizer: AdamW, with decoupled weight decay; the paper names Adam",
+    "one device with gradient accumulation; the paper used four with DeepSpeed ZeRO 3",
+    "rank, alpha, dropout, maximum pair length and seed are not stated in the paper",
+    "only the text of the answer is learned; the paper does not state this",
 )
 
 

@@ -37,16 +37,16 @@ class DistillationViews(StudyViews):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("rubric", str, description="Id of a version; default: the newest."),
+            OpenApiParameter("rubric", str, description="Id of a version. Default: the newest."),
             OpenApiParameter("basis", str, enum=BASES),
             OpenApiParameter("least_total", float, description="Default: 18."),
             OpenApiParameter("widest_gap", float),
-            OpenApiParameter("each", int, description="Per question; default: no limit."),
-            OpenApiParameter("judges", str, many=True, description="Ids; default: all judges."),
+            OpenApiParameter("each", int, description="Per question. Default: no limit."),
+            OpenApiParameter("judges", str, many=True, description="Ids. Default: all judges."),
             OpenApiParameter("systems", str, many=True),
             OpenApiParameter("scenarios", int, many=True),
             OpenApiParameter(
-                "conditions", str, many=True, description="Ids, or all; default: the plain ones."
+                "conditions", str, many=True, description="Ids, or all. Default: plain conditions."
             ),
             OpenApiParameter("validation", float),
             OpenApiParameter("seed", int),

@@ -61,7 +61,7 @@ class PairsForm(forms.Form):
         to_field_name="public_id",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("None chosen means all. The means of several judges are averaged."),
+        help_text=lazy("If none are chosen, all count. Means of several judges are averaged."),
     )
     each = forms.IntegerField(
         label=lazy("Maximum answers per question"),
@@ -81,7 +81,7 @@ class PairsForm(forms.Form):
         min_value=0,
         max_value=0.9,
         initial=0.1,
-        help_text=lazy("Share of the object pairs, so that no question is in both parts."),
+        help_text=lazy("Share of the pairs of objects, so that no question is in both parts."),
     )
     seed = forms.IntegerField(label=lazy("Seed"), min_value=0, max_value=LARGEST, initial=1)
 

@@ -116,7 +116,7 @@ class TrainingData:
         """Conditions under which the answers were written, as text."""
         if ALL in self.rules.conditions:
             return "all"
-        return "; ".join(names_of(self.rubric.study, self.rules.conditions)) or "plain ones only"
+        return "; ".join(names_of(self.rubric.study, self.rules.conditions)) or "plain only"
 
     @property
     def systems(self) -> list[tuple[str, str, int, float]]:
@@ -168,7 +168,7 @@ def datasheet(training: TrainingData) -> str:
     for line in jsonl(training):
         digest.update(line.encode())
     rules, counts = training.rules, training.counts
-    gap = "none asked" if rules.widest_gap is None else f"at most {rules.widest_gap:g} points"
+    gap = "any" if rules.widest_gap is None else f"at most {rules.widest_gap:g} points"
     lines = [
         f"# Datasheet: question–answer pairs of the study “{training.rubric.study}”",
         "",
@@ -186,11 +186,12 @@ def datasheet(training: TrainingData) -> str:
         "## How the pairs were chosen",
         "",
         f"- Rubric: {training.rubric} (`{training.rubric.sha256}`), "
-        f"{training.rubric.rubric.maximum} points at most.",
-        f"- Points by: {rules.basis}; with “both” the lower of the two means.",
-        f"- Minimum total: {rules.least_total:g} points. Difference of people and judges: {gap}.",
+        f"maximum {training.rubric.rubric.maximum} points.",
+        f"- Points by: {rules.basis}; with “both”, the lower of the two means counts.",
+        f"- Minimum total: {rules.least_total:g} points. "
+        f"Difference between people and judges: {gap}.",
         f"- Conditions of the answers: {training.conditions}.",
-        f"- Judges: {', '.join(training.judges) or 'all of them'}.",
+        f"- Judges: {', '.join(training.judges) or 'all'}.",
         f"- Answers per question: {rules.each or 'all'}, best first. Seed of the split: "
         f"{rules.seed}.",
         "",
@@ -211,11 +212,11 @@ def datasheet(training: TrainingData) -> str:
         "",
         "- The answers are those of the systems above. Their terms may forbid training other "
         "models on them; check this before training.",
-        "- High points by this rubric say nothing about facts that no criterion asks for.",
-        "- A model trained on these pairs must not be compared on the same questions: they are "
-        "in its training data.",
+        "- High points under this rubric do not confirm facts that no criterion asks about.",
+        "- A model trained on these pairs must not be compared on the same questions, because "
+        "they are in its training data.",
         "",
-        f"Rules as data: `{json.dumps(asdict(rules), sort_keys=True)}`",
+        f"Rules as JSON: `{json.dumps(asdict(rules), sort_keys=True)}`",
         "",
     ]
     return "\n".join(lines)

@@ -147,7 +147,7 @@ NEXT_STEP = lazy(
     "Its score sheets count together with those made here with the same rubric version."
 )
 NONE_USABLE = lazy(
-    "None of its score sheets is usable: they are kept as unscored, each with its reason, and "
+    "None of its score sheets are usable. They are stored as unscored, each with its reason, and "
     "are left out of all figures."
 )
 SCORES_PAGE = ("scores", lazy("Score leaderboard"))
@@ -218,7 +218,7 @@ def register_score_imports() -> None:
             NEW_UNSCORED,
         ),
     )
-    register_options(Option("rubric", longest=36, hint="A version by its id.", is_shared=True))
+    register_options(Option("rubric", longest=36, hint="Id of a version.", is_shared=True))
     register_format(
         JudgedFormat(
             "judged",
@@ -230,8 +230,8 @@ def register_score_imports() -> None:
             asking=JudgeQuestions,
             holds=lazy(
                 "Each record becomes an answer, unless it already exists, and one sheet by the "
-                "judge. An unusable judgement is kept as unscored, with the reason; it does not "
-                "count as 0."
+                "judge. An unusable judgement is stored as unscored, with the reason; it does "
+                "not count as 0."
             ),
             next_step=NEXT_STEP,
             home=SCORES_PAGE,

@@ -93,7 +93,7 @@ class PreferrerSerializer(PersonSerializer):
 
 
 class PreferenceSheetSerializer(ReadSerializer):
-    """One verdict on the pair's first and second answer, independent of their sides.
+    """One verdict on the pair's first and second answer, regardless of their sides.
 
     ``known`` is the known verdict of a control pair; empty for other pairs.
     """
@@ -167,7 +167,7 @@ class PreferenceStandingSerializer(PositionSerializer):
     """One ranked system; bounds, ranks and group are null if there are too few questions."""
 
     log_strength = FigureSerializer(source="*")
-    win_rate = StatisticSerializer(help_text="Wins and half the ties, of all its verdicts.")
+    win_rate = StatisticSerializer(help_text="Wins plus half the ties, of all its verdicts.")
     wins = serializers.IntegerField()
     losses = serializers.IntegerField()
     ties = serializers.IntegerField()
@@ -215,7 +215,7 @@ class PreferencesSerializer(serializers.Serializer):
     figures = PreferenceFigureSerializer(many=True)
 
 
-BY = OpenApiParameter("by", str, description="A name among ``choices``; people's without it.")
+BY = OpenApiParameter("by", str, description="A name from ``choices``. Default: people.")
 
 
 class PreferenceViews(StudyViews):
@@ -231,7 +231,7 @@ class PreferenceViews(StudyViews):
         choices = reports.choices_of(self.study)
         choice = reports.chosen_of(choices, request.query_params.get("by", ""))
         if choice is None and "by" in request.query_params:
-            raise ValidationError({"by": ["No rater of this name gave a verdict in this study."]})
+            raise ValidationError({"by": ["No rater with this name gave verdicts in this study."]})
         results = reports.results_of(self.study, choice) if choice else None
         payload = {"by": choice and choice.name, "choices": choices}
         return Response(PreferencesSerializer(payload | _results(results)).data)

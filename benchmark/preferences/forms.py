@@ -87,13 +87,13 @@ class PreferenceRoundForm(RoundPlanForm):
     systems = SystemsField(
         label=lazy("Systems"),
         to_field_name="public_id",
-        help_text=lazy("At least two. None chosen means all."),
+        help_text=lazy("Choose at least two, or none for all."),
     )
     scenarios = ScenariosField(
         label=lazy("Scenarios"),
         help_text=lazy(
-            "None chosen means all. Answers are paired only within a scenario and condition, "
-            "unless mixing is allowed."
+            "If none are chosen, all count. Answers are paired only within a scenario and "
+            "condition, unless mixing is allowed."
         ),
     )
     conditions = ConditionsField()

@@ -198,7 +198,7 @@ class PreferenceRoundKind(OneByOne):
             second__study=F("study"),
         )
         for pk in strange.values_list("pk", flat=True):
-            yield f"pair {pk} has an answer to another question or of another study"
+            yield f"pair {pk} has an answer to another question or from another study"
 
 
 PREFERRING = PreferenceRoundKind()
@@ -206,7 +206,7 @@ PREFERRING = PreferenceRoundKind()
 # Preferences of a judge: a language model compares the pairs that people compare.
 #
 # There is one request for each pair in each order. The model's reply becomes a sheet like a
-# person's, with a verdict on the pair's first and second answer, independent of their sides.
+# person's, with a verdict on the pair's first and second answer, regardless of their sides.
 
 KIND, PROMPT = "preferring", "preference"
 ORDERS = (0, 1)

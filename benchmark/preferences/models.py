@@ -64,7 +64,7 @@ class PreferenceSlot(Slot):
 class PreferenceSheet(Sheet):
     """One rater's verdict on one pair; the comment gives the reason.
 
-    The verdict is about the pair's first and second answer, independent of their sides. It comes
+    The verdict is about the pair's first and second answer, regardless of their sides. It comes
     from a round, or from a judge's run, which asks about each pair in both orders.
     """
 

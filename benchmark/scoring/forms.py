@@ -250,7 +250,8 @@ class SheetExportForm(forms.Form):
         ],
     )
     conditions = ConditionsField(
-        label=lazy("Conditions of the answers"), help_text=lazy("None chosen means all.")
+        label=lazy("Conditions of the answers"),
+        help_text=lazy("If none are chosen, all are included."),
     )
     format = forms.ChoiceField(label=lazy("Format"), choices=list(FORMATS.items()))
     with_texts = forms.BooleanField(

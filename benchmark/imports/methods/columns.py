@@ -144,7 +144,7 @@ def _id(text: str | None) -> str:
     try:
         return str(UUID(text.strip()))
     except ValueError:
-        raise ValueError(f"{text[:40]!a} is not an ID as in our exports") from None
+        raise ValueError(f"{text[:40]!a} is not an ID from our exports") from None
 
 
 def _trimmed(text: str | None) -> str:
@@ -158,7 +158,7 @@ def _verbatim(text: str | None) -> str:
 def _scenario(text: str | None) -> int | None:
     digit = _trimmed(text)
     if digit and digit not in ("0", "1", "2", "3", "4"):
-        raise ValueError(f"{digit[:40]!a} is not one of 0 to 4")
+        raise ValueError(f"{digit[:40]!a} is not a number from 0 to 4")
     return int(digit) if digit else None
 
 
@@ -217,7 +217,7 @@ def read_field(field: str, cell: Value) -> Any:
         return cell
     text = as_text(cell)
     if text is not None and _UNSTORABLE.search(text):
-        raise ValueError("holds a NUL character or half of a surrogate pair")
+        raise ValueError("contains a NUL character or half of a surrogate pair")
     return _TEXT_READERS[field](text)
 
 

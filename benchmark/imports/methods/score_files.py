@@ -125,7 +125,7 @@ def _scored(row: ScoreRow, scores: Mapping[str, Any], rubric: Rubric) -> ScoreRo
     if row.rater_kind in MACHINES:
         return _of_a_machine(row, scores, rubric)
     if row.reason or row.state == UNSCORED:
-        raise _Bad([("state", "only a model's sheet is unscored; a person's has points")])
+        raise _Bad([("state", "only a model's sheet can be unscored; a person must give points")])
     if not row.unable and all(value is None for value in scores.values()):
         return replace(row, state=EMPTY)
     return _of_a_person(row, scores, rubric)
@@ -172,7 +172,7 @@ def _check_total(row: ScoreRow, total: float | None) -> None:
         return
     added = sum(row.points.values())
     if total != added:
-        raise _Bad([("total", f"says {total:g}, but the points add up to {added:g}")])
+        raise _Bad([("total", f"is {total:g}, but the points add up to {added:g}")])
 
 
 # Judgements as released by CompQA: the answers in one file, each with its ``score_dict``.
@@ -252,7 +252,7 @@ def read_judged_file(
     problems: list[Problem] = []
     with open_table(path, name=name, kind="json") as table:
         if SCORES not in table.columns:
-            raise UnreadableFile(table.name, f"holds no judgements: no {SCORES}")
+            raise UnreadableFile(table.name, f"contains no judgements: {SCORES} is missing")
         # A second pass reads the answers, so that their rules are defined in one place.
         records = read_raw_answers(path, name=name)
         for row, answer in zip(table.rows, records, strict=True):
@@ -284,5 +284,5 @@ def _remarks(judged: JudgedAnswer, file: str, rubric: Rubric) -> Iterator[Proble
         yield Problem(file, position, SCORES, reason)
     points = judged.paper_points(rubric)
     if points is not None and judged.stated_sum not in (None, sum(points.values())):
-        reason = f"says {judged.stated_sum:g}, but the points add up to {sum(points.values())}"
+        reason = f"is {judged.stated_sum:g}, but the points add up to {sum(points.values())}"
         yield Problem(file, position, SUM, reason)

@@ -25,10 +25,10 @@ from cqa_site.people.models import Study
 
 class Command(BaseCommand):
     help = (
-        "Train a LoRA adapter on question-answer pairs (chat messages, JSON Lines, as the page "
-        "Training data gives them) for a causal language model in a folder or known by name. "
-        "With --study the tuned model becomes a system of that study; with --answers it also "
-        "answers that many of the study's questions."
+        "Train a LoRA adapter on question-answer pairs (chat messages in JSON Lines, as exported "
+        "on the page Training data) for a causal language model, given by its folder or name. "
+        "With --study, the tuned model becomes a system of that study. With --answers, it also "
+        "answers that number of the study's questions."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -42,8 +42,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--served-as", default="", help="model name under which an endpoint will serve it"
         )
-        parser.add_argument("--answers", type=int, default=0, help="questions to answer")
-        parser.add_argument("--most-tokens", type=int, default=700, help="of one answer")
+        parser.add_argument("--answers", type=int, default=0, help="number of questions")
+        parser.add_argument("--most-tokens", type=int, default=700, help="per answer")
 
     def handle(self, *args: Any, **options: Any) -> None:
         needed = packages.state(packages.PackagePart.LANGUAGE)
@@ -54,7 +54,7 @@ class Command(BaseCommand):
                 raise CommandError(f"{path} is not a file.")
         study = study_of(self, options) if options["study"] else None
         if options["answers"] and study is None:
-            raise CommandError("--answers needs --study: it says whose questions.")
+            raise CommandError("--answers needs --study, which has the questions.")
         if options["out"].exists() and any(options["out"].iterdir()):
             raise CommandError(f"{options['out']} is not empty.")
         try:
@@ -70,7 +70,7 @@ class Command(BaseCommand):
                 validation=held,
                 say=self.stdout.write,
             )
-            counts = "{pairs} pairs learned, {pairs_cut} of them cut."
+            counts = "Trained on {pairs} pairs, {pairs_cut} of them truncated."
             self.stdout.write(counts.format_map(trained))
             for difference in differences(recipe):
                 self.stdout.write(f"Unlike the paper: {difference}.")
@@ -130,7 +130,7 @@ class Command(BaseCommand):
                     system=system, questions=questions, source=path.name, actor=None
                 )
             except NotPairs as reason:
-                self.stderr.write(f"{reason} Nothing keeps it from being asked what it learned.")
+                self.stderr.write(f"{reason} Tests can include questions it was trained on.")
             else:
                 self.stdout.write(
                     f"{path.name}: {new} pairs of objects are excluded from tests of the system."

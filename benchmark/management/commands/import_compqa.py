@@ -28,8 +28,8 @@ Job = tuple[str, Path, dict[str, Any]]
 class Command(BaseCommand):
     help = (
         "Import a folder of released CompQA files: raw_summaries/*.json (answers), "
-        "judged_NAME/*.json (judgements of NAME), human/*.tsv (people's consolidated scores, and "
-        "the own sheets of each). A second import of the same folder changes nothing."
+        "judged_NAME/*.json (judgements by NAME), human/*.tsv (people's consolidated scores and "
+        "individual sheets). Importing the same folder again changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -38,12 +38,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--dry-run", action="store_true", help="import, report what happened, and undo it"
         )
-        parser.add_argument("--rubric", default="", help="id of the version; default: CompQA's")
+        parser.add_argument("--rubric", default="", help="id of the version; default: CompQA")
 
     def handle(self, *args: Any, **options: Any) -> None:
         jobs = list(jobs_of(options["folder"], options["rubric"]))
         if not jobs:
-            raise CommandError(f"{options['folder']} has none of the folders of a release.")
+            raise CommandError(f"{options['folder']} contains none of the folders of a release.")
         begun = time.monotonic()
         # One transaction, because later files refer to rows of earlier ones.
         with transaction.atomic():

@@ -3,7 +3,7 @@ from annotation.management.commands._importing import ImportCommand
 
 class Command(ImportCommand):
     help = (
-        "Import the consolidated scores of people (TSV with C1 … C15); import the answers they "
+        "Import people's consolidated scores (TSV with C1 … C15). Import the answers that they "
         "are about first."
     )
     kind = "human_scores"

@@ -16,9 +16,9 @@ from cqa_site.people.models import Study
 class Command(ImportCommand):
     help = (
         "Import released judgements (JSON): the answers of one system, each with the points of "
-        "one judge. System and scenario are taken from the file's name, the judge from the name "
-        "of its folder (judged_NAME), unless --system, --scenario and --judge say otherwise. "
-        "Every file of a folder is imported, completely or not at all, and listed in a table."
+        "one judge. System and scenario are taken from the file name, and the judge from the "
+        "folder name (judged_NAME), unless --system, --scenario or --judge are given. Every file "
+        "in a folder is imported, either completely or not at all, and listed in a table."
     )
     kind = "judged"
     asks = ("rubric", "system", "scenario")
@@ -32,10 +32,10 @@ class Command(ImportCommand):
         if not folder.is_dir():
             return super().handle(*args, **options)
         if options["system"] or options["scenario"] is not None:
-            raise CommandError("Every file is of another system: name one file instead.")
+            raise CommandError("Each file is for a different system. Name a single file instead.")
         paths = sorted(file for file in folder.iterdir() if file.is_file())
         if not paths:
-            raise CommandError(f"{folder} holds no files.")
+            raise CommandError(f"{folder} contains no files.")
         with opened_study(self, options) as study, boards_once():
             outcomes = {path: self._one(study, path, options) for path in paths}
             refused = [path.name for path, outcome in outcomes.items() if isinstance(outcome, str)]
@@ -43,9 +43,9 @@ class Command(ImportCommand):
             if len(refused) == len(paths):
                 raise CommandError("None of the files was imported.")
         if options["dry_run"]:
-            self.stdout.write("Dry run, each file by itself: nothing was imported.")
+            self.stdout.write("Dry run, each file separately: nothing was imported.")
         if refused:
-            raise CommandError(f"Not taken: {', '.join(refused)}")
+            raise CommandError(f"Not imported: {', '.join(refused)}")
 
     def _one(self, study: Study, path: Path, options: dict[str, Any]) -> ImportOutcome | str:
         """Return the outcome of a file, or the reason why nothing was imported from it."""

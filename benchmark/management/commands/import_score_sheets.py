@@ -7,7 +7,7 @@ from benchmark.imports.methods.columns import FIELDS
 class Command(TableCommand):
     help = (
         "Import any CSV, TSV, JSON, JSONL or XLSX table of score sheets. Columns are guessed from "
-        "the headers unless --map FIELD=COLUMN says otherwise; fields: the criteria (C1 …) and "
+        "the headers unless --map FIELD=COLUMN is given. Fields: the criteria (C1 …) and "
         + ", ".join(FIELDS)
     )
     kind = "score_sheets"
@@ -21,5 +21,5 @@ class Command(TableCommand):
             "--near",
             default="",
             choices=("same", "other"),
-            help="what rows with nearly an answer's text are about; default: they are rejected",
+            help="whether almost equal texts are the same answer; default: reject these rows",
         )

@@ -188,7 +188,7 @@ def _refuse_repeats(verdicts: Verdicts) -> None:
 # Figures that differ by less than this are even.
 _DECIMALS = 7
 ONE_SYSTEM = "fewer than 2 systems have both a strength and scores"
-EVEN = "no pair of systems is decided by both"
+EVEN = "preferences and scores do not both decide any pair of systems"
 NO_INTERVAL = "each system is in many pairs, so the share has no interval"
 
 
@@ -241,7 +241,7 @@ def contradicting_systems(
     share = Estimate(
         value=len(pairs) / n_decided if n_decided else None,
         statistic="share of pairs of systems that contradict",
-        recipe="contradicting pairs of systems divided by pairs that both decide",
+        recipe="contradicting pairs of systems divided by pairs decided by both",
         reason=reason or (NO_INTERVAL if n_decided else EVEN),
         confidence=confidence,
         n_items=len(systems),

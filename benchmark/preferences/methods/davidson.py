@@ -20,11 +20,11 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 
 # Newton's method for Davidson's model, applied to many tables of counts at once.
 #
-# Notation: d is the difference of two log strengths and nu the tie parameter. With ``z = exp(d /
-# 2) + exp(-d / 2) + nu``, the first wins with probability ``exp(d / 2) / z``, the second with
-# ``exp(-d / 2) / z``, and they tie with ``nu / z``. Log strengths and log nu are the natural
-# parameters of an exponential family, so the log-likelihood is concave and Newton's method, with
-# steps halved where they overshoot, finds its only maximum.
+# Notation: d is the difference of two log strengths and nu the tie parameter. With
+# ``z = exp(d / 2) + exp(-d / 2) + nu``, the first wins with probability ``exp(d / 2) / z``, the
+# second with ``exp(-d / 2) / z``, and they tie with ``nu / z``. Log strengths and log nu are the
+# natural parameters of an exponential family, so the log-likelihood is concave and Newton's
+# method, with steps halved if they overshoot, finds its only maximum.
 #
 # Source: Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired
 # comparison experiments, equation 2.3.
@@ -419,7 +419,7 @@ def _fit(strengths: Strengths, counts: PairCounts) -> Strengths:
         best = maximise(counts.first, counts.second, total[None])
         if not best.converged[0]:
             raise NotConvergedError(
-                f"strengths of {n} systems did not settle in {best.n_steps} steps"
+                f"strengths of {n} systems did not converge in {best.n_steps} steps"
             )
         strengths = replace(strengths, log_likelihood=float(best.log_likelihood[0]))
         return _named(strengths, counts.systems, best.log_strengths[0], float(best.log_nu[0]))

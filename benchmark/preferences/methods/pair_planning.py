@@ -282,7 +282,7 @@ def draw_controls(known: Sequence[KnownPair], size: int, *, seed: int) -> tuple[
     """
     unknown = {pair.outcome for pair in known} - set(OUTCOMES)
     if unknown:
-        raise PlanError(f"an outcome is one of {', '.join(OUTCOMES)}, not {min(unknown)!r}")
+        raise PlanError(f"an outcome must be one of {', '.join(OUTCOMES)}, not {min(unknown)!r}")
     if size > len(known):
         raise PlanError(f"{size} control pairs were requested, but only {len(known)} are known")
     rng = random.Random(seed)  # noqa: S311  a draw, not a secret

@@ -146,9 +146,9 @@ TOO_FEW_QUESTIONS = (
     f"verdicts on fewer than {RULE.least} questions, too few for intervals and tests"
 )
 NO_LIMIT = "a system that was never beaten, or never won, has no limit on one side"
-NOT_SETTLED = "without one of the questions the strengths did not settle"
+NOT_SETTLED = "the strengths did not converge with one of the questions left out"
 INTERVAL = "question jackknife of penalized strengths, Student's t"
-# Higher win rates are not reported as detectable, because they hardly occur in studies.
+# Higher win rates are not reported as detectable, because they rarely occur in studies.
 MOST_RATE = 0.95
 # Outcome → its name and score for the first system; for the second, only differences.
 OWN = {
@@ -240,8 +240,8 @@ def rank_by_preference(verdicts: Verdicts, *, confidence: float = 0.95) -> Prefe
     verdicts
         One of each rater on each pair (`merge_orders`).
     confidence
-        Confidence level of the intervals; systems are separable if their p after Holm is below 1 -
-        confidence.
+        Confidence level of the intervals; systems are separable if their p after Holm is
+        below 1 - confidence.
 
     Returns
     -------

@@ -86,7 +86,7 @@ class Verdicts:
             )
         frame = table.loc[:, list(COLUMNS)].reset_index(drop=True)
         if frame.isna().to_numpy().any():
-            raise VerdictsError("a verdict lacks a value")
+            raise VerdictsError("a verdict has a missing value")
         weight = table["weight"] if "weight" in table.columns else np.ones(len(table))
         frame = frame.assign(
             first=frame["first"].astype(str),
@@ -99,7 +99,7 @@ class Verdicts:
         twice = about["pair"].duplicated()
         if twice.any():
             name = about["pair"][twice].iloc[0]
-            raise VerdictsError(f"pair {name} stands for different questions or systems")
+            raise VerdictsError(f"pair {name} has different questions or systems")
         return _named(frame)
 
     def __len__(self) -> int:
@@ -170,13 +170,15 @@ def _refuse_bad_values(frame: pd.DataFrame) -> None:
     for column, allowed in (("outcome", OUTCOMES), ("side", SIDES)):
         unknown = set(frame[column]) - set(allowed)
         if unknown:
-            raise VerdictsError(f"{column} is one of {', '.join(allowed)}, not {min(unknown)!r}")
+            raise VerdictsError(
+                f"{column} must be one of {', '.join(allowed)}, not {min(unknown)!r}"
+            )
     same = frame["first"] == frame["second"]
     if same.any():
         raise VerdictsError(f"{frame['first'][same].iloc[0]!r} is compared with itself")
     weight = frame["weight"].to_numpy()
     if not (np.isfinite(weight) & (weight >= 0)).all():
-        raise VerdictsError("a weight is a number of zero or more")
+        raise VerdictsError("a weight must be a number of at least 0")
 
 
 def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
@@ -255,11 +257,11 @@ def has_finite_ties(first: IntArray, second: IntArray, counts: FloatArray, n: in
     Notes
     -----
     Along a direction (u, v) of the log strengths and the log tie parameter, the log-likelihood
-    never falls if and only if ``u_i - u_j >= 2 v`` for every win of i over j and ``|u_i - u_j| <=
-    2 v`` for every tie. In a strongly connected graph, only ``v > 0`` can satisfy this. By the
-    theory of difference constraints, it does unless some cycle of verdicts has more wins, each
-    followed from winner to loser, than ties. Two systems that beat each other form such a cycle.
-    Without ties, the tie parameter is 0 and the strengths are finite.
+    never falls if and only if ``u_i - u_j >= 2 v`` for every win of i over j and
+    ``|u_i - u_j| <= 2 v`` for every tie. In a strongly connected graph, only ``v > 0`` can satisfy
+    this. By the theory of difference constraints, it does unless some cycle of verdicts has more
+    wins, each followed from winner to loser, than ties. Two systems that beat each other form such
+    a cycle. Without ties, the tie parameter is 0 and the strengths are finite.
     """
     if not (counts[:, DRAW] > 0).any():
         return True

@@ -184,7 +184,7 @@ class Rubric:
 def _check_rubric(rubric: Rubric) -> None:
     _check_text(rubric.name, None, "name", LONGEST_NAME)
     if not 1 <= len(rubric.criteria) <= MOST_CRITERIA:
-        raise RubricError(None, "criteria", f"a rubric has 1 to {MOST_CRITERIA} of them")
+        raise RubricError(None, "criteria", f"a rubric must have 1 to {MOST_CRITERIA}")
     groups = [group.key for group in rubric.groups]
     if len(set(groups)) < len(groups):
         raise RubricError(None, "groups", "two groups have the same key")
@@ -205,7 +205,7 @@ def _check_criterion(criterion: Criterion) -> None:
     if not 1 <= criterion.maximum <= MOST_POINTS:
         raise RubricError(key, "maximum", f"is not 1 to {MOST_POINTS}")
     if [grade.points for grade in criterion.levels] != list(range(criterion.maximum + 1)):
-        raise RubricError(key, "levels", f"are not one each for 0 to {criterion.maximum} points")
+        raise RubricError(key, "levels", f"must be one each for 0 to {criterion.maximum} points")
     for level in criterion.levels:
         _check_text(level.text, key, f"level {level.points}", LONGEST_TEXT)
         if len(level.example) > LONGEST_TEXT:
@@ -224,7 +224,7 @@ def _check_groups(rubric: Rubric) -> None:
             raise RubricError(None, f"group {group.key[:80]!a}", "this key cannot be used")
         _check_text(group.name, None, f"group {group.key}", LONGEST_NAME)
         if group.maximum != sums[group.key] or not sums[group.key]:
-            reason = f"maximum is {group.maximum}, its criteria add up to {sums[group.key]}"
+            reason = f"maximum is {group.maximum}, but its criteria add up to {sums[group.key]}"
             raise RubricError(None, f"group {group.key}", reason)
 
 

@@ -68,7 +68,7 @@ COLUMNS = {
 
 
 def counted_sheets(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
-    """Return the sheets that count: submitted or unscored, by valid raters and runs.
+    """Return the submitted and unscored sheets that count.
 
     Left out are examples of a qualification, sheets beyond the number a round needs, sheets of
     excluded raters, runs whose canaries show that the judge obeys the texts it judges, active runs
@@ -395,6 +395,6 @@ def _wrong_totals() -> Iterator[str]:
         is_complete = state in ("submitted", "void") and points.keys() >= set(rubric.keys)
         wanted = sum(points[name] for name in rubric.keys) if is_complete else None
         if total != wanted:
-            yield f"sheet {pk} has the total {total}, its points give {wanted}"
+            yield f"sheet {pk} has the total {total}, but its points add up to {wanted}"
         if maximum != rubric.maximum:
-            yield f"sheet {pk} differs in its maximum from its rubric"
+            yield f"sheet {pk} and its rubric have different maxima"

@@ -124,7 +124,7 @@ def test_a_folder_is_taken_file_by_file(study, tmp_path, settings):
     asked = ("import_judged", str(folder), "--study", study.name)
     for more, sheets in ((["--dry-run"], 0), ([], 2)):
         out = io.StringIO()
-        with pytest.raises(CommandError, match="Not taken: notes"):
+        with pytest.raises(CommandError, match="Not imported: notes"):
             call_command(*asked, *more, stdout=out)
         assert ScoreSheet.objects.count() == sheets
     lines = [line.split() for line in out.getvalue().splitlines()]

@@ -120,7 +120,7 @@ BAD_CELLS = [
     ({"C1": ""}, "C1", "is empty"),
     ({"C1": "nan"}, "C1", "is empty"),
     ({"C1": -1}, "C1", "not on the scale"),
-    ({"total": 14}, "total", "says 14, but the points add up to 15"),
+    ({"total": 14}, "total", "is 14, but the points add up to 15"),
     ({"total": "x"}, "total", "is not a number"),
     ({"rater": ""}, "rater", "is empty"),
     ({"rater": "x" * 300}, "", "longer than 128"),

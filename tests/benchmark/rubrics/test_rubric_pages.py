@@ -114,7 +114,7 @@ WRONG = [
     ({"g0-name": ""}, "g0-name", "is empty"),
     ({"c1-group": "form"}, "g1-name", "has no criteria"),
     ({"criteria": "0"}, "g0-name", "has no criteria"),
-    ({"criteria": "0", "groups": "0"}, "rubric", "a rubric has 1 to 40"),
+    ({"criteria": "0", "groups": "0"}, "rubric", "a rubric must have 1 to 40"),
     ({"g1-key": "form", "c1-group": "form"}, "rubric", "the same key"),
 ]
 

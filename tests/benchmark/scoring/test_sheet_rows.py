@@ -97,7 +97,7 @@ def break_sheet(**fields):
 BREAKS = {
     "total 3.0": break_sheet(total=3),
     "total None": break_sheet(total=None),
-    "differs in its maximum": break_sheet(maximum=20),
+    "have different maxima": break_sheet(maximum=20),
     "other points than its last submission": break_sheet(points={}),
     "matches its hash": break_rubric,
 }

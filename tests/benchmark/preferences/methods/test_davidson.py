@@ -248,7 +248,7 @@ def test_without_a_question_strengths_are_of_the_others_and_a_search_may_not_arr
     found = rank_by_preference(drawn(n=600, n_questions=60))
     assert all(each.low < each.value < each.high for each in found.standings)
     monkeypatch.setattr("benchmark.preferences.methods.davidson._MOST_STEPS", 1)
-    with pytest.raises(NotConvergedError, match="of 5 systems did not settle in 1 steps"):
+    with pytest.raises(NotConvergedError, match="of 5 systems did not converge in 1 steps"):
         fit_strengths(drawn())
 
 

@@ -58,13 +58,13 @@ def test_counts_are_by_question_and_pair_whichever_answer_is_called_first():
 
 
 NO_VERDICT = [
-    ({"outcome": "win"}, "outcome is one of first, second, tie, both_bad, not 'win'"),
-    ({"side": "top"}, "side is one of left, right, both, not 'top'"),
+    ({"outcome": "win"}, "outcome must be one of first, second, tie, both_bad, not 'win'"),
+    ({"side": "top"}, "side must be one of left, right, both, not 'top'"),
     ({"second": "a"}, "'a' is compared with itself"),
-    ({"weight": -1.0}, "a weight is a number of zero or more"),
-    ({"weight": np.inf}, "a weight is a number of zero or more"),
-    ({"rater": None}, "a verdict lacks a value"),
-    ({"pair": 0}, "pair 0 stands for different questions or systems"),
+    ({"weight": -1.0}, "a weight must be a number of at least 0"),
+    ({"weight": np.inf}, "a weight must be a number of at least 0"),
+    ({"rater": None}, "a verdict has a missing value"),
+    ({"pair": 0}, "pair 0 has different questions or systems"),
 ]
 
 
