@@ -1,4 +1,4 @@
-"""Formats of score sheets, how each is recognized, and a sample file of each."""
+"""Formats of score sheets, with rules for recognizing them and sample files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The CompQA paper for `manage.py reproduce`."""
+"""Entry points for the CompQA paper in `manage.py reproduce`."""
 
 from pathlib import Path
 from typing import Any

@@ -54,7 +54,7 @@ class PreferenceRoundInput(FormInput):
 
 
 class PreferenceRoundSerializer(RoundSerializer):
-    """How a round was drawn, and its progress: ``done`` of ``wanted`` sheets."""
+    """Recipe and progress of a round: ``done`` of ``wanted`` sheets."""
 
     form = PreferenceRoundForm
     controls = serializers.ListField(

@@ -47,7 +47,7 @@ class PairsField(forms.CharField):
         return "\n".join(" ".join(map(str, pair)) for pair in value)
 
     def clean(self, value: Any) -> tuple[tuple[UUID, UUID], ...]:
-        """Return the pairs; each may be listed once."""
+        """Return the pairs; refuse a pair that is listed twice."""
         lines = [line.split() for line in super().clean(self.prepare_value(value)).splitlines()]
         pairs = [tuple(id_from(word) for word in line) for line in lines if line]
         if any(None in pair or len(set(pair)) != 2 or len(pair) != 2 for pair in pairs):

@@ -255,7 +255,7 @@ def rubric_of(study: Study) -> RubricVersion | None:
 
 
 def _scores(rubric: RubricVersion | None, table: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Return mean points of systems (rows) on questions (columns), and whether people gave them.
+    """Return who gave points, and the mean points of systems (rows) on questions (columns).
 
     Only answers under the compared scenarios and conditions are used, with points by people if
     they scored any of them, or else by judges. An answer's points are the mean of its sheets.

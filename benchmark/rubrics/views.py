@@ -1,4 +1,4 @@
-"""Pages of rubric versions: read, compare, download as JSON, create on screen."""
+"""Pages of rubric versions: view, comparison, JSON download and creation."""
 
 import uuid
 

@@ -30,7 +30,7 @@ class ScoringRoundInput(FormInput):
 
 
 class ScoringRoundSerializer(RoundSerializer):
-    """How a round was drawn, and its progress: ``done`` of ``wanted`` sheets."""
+    """Recipe and progress of a round: ``done`` of ``wanted`` sheets."""
 
     form = ScoringRoundForm
     other_conditions = serializers.IntegerField(source="recipe.other_conditions", default=0)

@@ -197,7 +197,7 @@ urlpatterns = trial_urls(SCORING_PAGES, ROUNDS) + work_urls(
 
 
 def _initial_plan(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """Return the initial plan; a link may name systems."""
+    """Return the initial plan, with any systems named in the link."""
     return {"systems": [id_from(system) for system in request.GET.getlist("systems")]}
 
 

@@ -218,7 +218,7 @@ class SheetReconciliation(StudyReconciliation):
             ScoreSheet.objects.bulk_create(self._made(*record) for record in new)
 
     def finish(self) -> None:
-        """Report where copies came from, and request an update of the figures."""
+        """Report the sources of existing sheets and request an update of the figures."""
         super().finish()
         for source, number in self._elsewhere.items():
             text = ngettext(

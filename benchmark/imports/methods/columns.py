@@ -201,7 +201,7 @@ _TEXT_READERS: Mapping[str, Callable[[str | None], object]] = {
 
 
 def read_field(field: str, cell: Value) -> Any:
-    """Return the value of one of `FIELDS`; raises KeyError for any other field."""
+    """Return the value of one of `FIELDS`; raise KeyError for any other field."""
     if field == "total":
         number = read_points(cell)
         if isinstance(number, str):

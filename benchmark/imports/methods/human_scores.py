@@ -198,7 +198,7 @@ def excerpts(text: str, other: str) -> tuple[str, str]:
 
 
 def _excerpt(text: str, same: int) -> str:
-    """Return the opening, and the passage after the first ``same`` letters if it is further on."""
+    """Return the opening, and the passage after the first ``same`` letters if it comes later."""
     if len(text) <= _SHOWN:
         return text
     places = [match.start() for match in re.finditer("[A-Za-z0-9]", text)]
@@ -222,7 +222,7 @@ Origin = tuple[str, int]
 
 @dataclass(frozen=True)
 class AnswerLink:
-    """A row and its answer.
+    """Link from a row to its answer.
 
     Attributes
     ----------

@@ -98,7 +98,7 @@ def order_consistency(verdicts: Verdicts, *, confidence: float = 0.95) -> Estima
     Raises
     ------
     RepeatedVerdictError
-        As `merge_orders`.
+        See `merge_orders`.
     """
     _refuse_repeats(verdicts)
     pairs = verdicts.frame.groupby(["rater", "pair"], sort=False).agg(
@@ -142,7 +142,7 @@ def same_verdict(verdicts: Verdicts, others: Verdicts, *, confidence: float = 0.
         One verdict per rater and pair (see `merge_orders`). Every verdict is compared with each of
         the others on its pair; both bad and tie are different verdicts.
     confidence
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------

@@ -187,7 +187,7 @@ class _Model:
 #
 # Source: Greenland and Mansournia (2015), Penalization, bias reduction, and default priors in
 # logistic and related categorical and survival regressions, section 4, for the half win and half
-# loss; Tukey (1958), Bias and confidence in not-quite large samples, for what is left out.
+# loss; Tukey (1958), Bias and confidence in not-quite large samples, for leaving out questions.
 
 # Number of wins, and of losses, of each system against the average opponent.
 HALF = 0.5

@@ -195,7 +195,7 @@ class PreferenceRanking:
     strengths
         Fitted strengths, with the systems that cannot be ranked.
     standings
-        Best first.
+        Ranked systems, best first.
     pairs
         Differences of log strengths for every pair of ranked systems.
     both_bad
@@ -238,7 +238,7 @@ def rank_by_preference(verdicts: Verdicts, *, confidence: float = 0.95) -> Prefe
     Parameters
     ----------
     verdicts
-        One of each rater on each pair (`merge_orders`).
+        One verdict per rater and pair (see `merge_orders`).
     confidence
         Confidence level of the intervals; systems are separable if their p after Holm is
         below 1 - confidence.
@@ -321,7 +321,7 @@ def _rows(ranked: Verdicts, confidence: float) -> dict[str, dict[str, Any]]:
 
 
 def _win_rate(scores: list[list[float]], confidence: float) -> Estimate:
-    """Return one system's win rate: wins and half the ties on each question."""
+    """Return one system's win rate over questions: wins plus half the ties."""
     n = len(scores)
     rate = clustered_mean(
         range(n),

@@ -210,7 +210,7 @@ def test_a_sheet_that_lost_what_its_item_knows_is_found(lab):
     made = lab.round(control_share=0.25, control_gap=10)
     meet(lab, made, is_met=True)
     PreferenceSheet.objects.filter(known__isnull=False).update(known=None)
-    lost = [text for text in lifecycle.find_violations() if "does not know" in text]
+    lost = [text for text in lifecycle.find_violations() if "different known answer" in text]
     assert len(lost) == 2
 
 
