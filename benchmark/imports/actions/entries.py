@@ -195,7 +195,7 @@ def _judged_counts(file: JudgedFile, judge: str) -> Iterator[Note]:
     ]
     if others:
         listed = "; ".join(f"{_briefly(reading)} ({number})" for reading, number in sorted(others))
-        yield Note(_("Unscored; kept, but left out of every mean: %s.") % listed)
+        yield Note(_("Stored as unscored and left out of every mean: %s.") % listed)
 
 
 def _briefly(reading: JudgementState) -> str:
@@ -285,7 +285,7 @@ def _remarks(link: AnswerLink) -> Iterator[Flag]:
         yield Flag(
             score.row,
             "comparison",
-            _("Matches several answers; the first one not yet used is taken."),
+            _("Matches several answers; the first unused answer is chosen."),
         )
     if link.how == OPENING:
         yield Flag(score.row, "comparison", _("Linked by the first 300 letters and digits."))

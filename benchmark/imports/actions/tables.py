@@ -323,10 +323,10 @@ def _lines(
 ) -> Iterator[Line]:
     if record.state == EMPTY:
         tally[EMPTY] += 1
-        yield Flag(record.row, "", _("No points at all: not scored; left out."))
+        yield Flag(record.row, "", _("Left out because no points were given."))
         return
     if record.state in ("open", "void"):
-        reason = _("Not submitted, or not counted; left out.")
+        reason = _("Left out because it was not submitted or does not count.")
         yield Flag(record.row, mapping.get("state", ""), reason)
         return
     if record.rubric_sha256 not in ("", rubric.sha256):
@@ -360,14 +360,14 @@ def _with_answer(
         yield match.near
     if match.rivals:
         yield Flag(
-            record.row, "", _("Matches several answers; the first one not yet used is taken.")
+            record.row, "", _("Matches several answers; the first unused answer is chosen.")
         )
     answer = match.answer
     if isinstance(answer, AnswerEntry):
         yield answer
         answer = (answer.source, answer.position, answer.choice)
     if record.state == UNSCORED:
-        reason = _("Unscored; kept, but left out of every mean: %s.") % record.reason
+        reason = _("Stored as unscored and left out of every mean: %s.") % record.reason
         yield Flag(record.row, "", reason)
     yield _sheet(source, rubric, answer, record)
 
@@ -409,8 +409,8 @@ def _said(tally: Counter[str]) -> Iterator[Note]:
             n[NEW],
         ),
         EMPTY: ngettext(
-            "%s row has no points at all; it was not scored and is left out.",
-            "%s rows have no points at all; they were not scored and are left out.",
+            "%s row has no points, so it is left out.",
+            "%s rows have no points, so they are left out.",
             n[EMPTY],
         ),
     }
