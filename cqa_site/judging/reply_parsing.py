@@ -161,7 +161,7 @@ def parse_verdict(
     Examples
     --------
     >>> parse_verdict('{"reason": "It says so.", "coherent": true}', "stop", "coherent")
-    Verdict(is_true=True, rationale='It says so.')
+    YesNoReading(is_true=True, rationale='It says so.')
     """
     answer = _answer(reply_text, finish_reason, refusal)
     rationale = _rationale_of(answer, name, known={name, "reason"})
@@ -184,7 +184,7 @@ def parse_choice(
     Examples
     --------
     >>> parse_choice('{"reason": "It is shorter.", "verdict": "B"}', "stop", "verdict", "AB")
-    Choice(value='B', rationale='It is shorter.')
+    WordReading(value='B', rationale='It is shorter.')
     """
     answer = _answer(reply_text, finish_reason, refusal)
     rationale = _rationale_of(answer, name, known={name, "reason"})

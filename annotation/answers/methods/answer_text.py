@@ -49,7 +49,7 @@ def trimmed(text: str, start: int, end: int) -> Place:
 
     Examples
     --------
-    >>> trimmed("Oak:  elm \n", 4, 11), trimmed("Oak:\n", 4, 5)
+    >>> trimmed("Oak:  elm  ", 4, 11), trimmed("Oak: ", 4, 5)
     ((6, 9), (4, 4))
     """
     part = text[start:end]

@@ -33,8 +33,9 @@ def centred(vectors: Scores, middle: Scores | None = None) -> Scores:
 
     Examples
     --------
-    >>> centred(np.array([[0.8, 0.6], [0.8, -0.6]], dtype=np.float32)).round(2).tolist()
-    [[0.55, 0.83], [0.55, -0.83]]
+    >>> centred(np.array([[0.8, 0.6], [0.8, -0.6]], dtype=np.float32)).round(2)
+    array([[ 0.55,  0.83],
+           [ 0.55, -0.83]], dtype=float32)
     """
     mean = vectors.mean(axis=0) if middle is None else middle
     moved: Scores = vectors - np.float32(CENTRED) * mean

@@ -235,8 +235,8 @@ def profile_scores(match: FloatArray | Scores, *, weight: float = 1.0) -> Scores
     Examples
     --------
     >>> scores = np.array([[1.0, 0.4, 0.0], [0.4, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    >>> profile_scores(scores).round(2).tolist()
-    [[1.0, 0.29, -0.8], [0.29, 1.0, -0.8], [-0.8, -0.8, 1.0]]
+    >>> profile_scores(scores)[0].round(2)
+    array([ 1.  ,  0.29, -0.8 ], dtype=float32)
     """
     if not 0 <= weight <= 1:
         raise ValueError(f"The weight must be between 0 and 1, not {weight}.")
@@ -340,7 +340,7 @@ def assign(match: Floats, *, threshold: float = 0.0) -> KeyPointAssignment:
     Examples
     --------
     >>> assign(np.array([[0.2, 0.7], [-0.3, -0.1]]))
-    Assigned(positions=[1, -1], scores=[0.7, -0.1])
+    KeyPointAssignment(positions=[1, -1], scores=[0.7, -0.1])
     """
     n, k = match.shape
     if k == 0:

@@ -93,7 +93,7 @@ def judgement_schema(
 
     Examples
     --------
-    >>> from .compqa_rubric import COMPQA
+    >>> from benchmark.rubrics.methods.rubric import COMPQA
     >>> judgement_schema(COMPQA, group="relevance")["required"]
     ['C8', 'C9', 'C10']
     """
@@ -313,7 +313,7 @@ def read_scores(reply: object, rubric: Rubric, *, group: str | None = None) -> J
 
     Examples
     --------
-    >>> from .compqa_rubric import COMPQA
+    >>> from benchmark.rubrics.methods.rubric import COMPQA
     >>> read_scores({str(number): 1 for number in range(1, 16)}, COMPQA).total
     15
     >>> found = read_scores({str(number): 1 for number in range(16, 31)}, COMPQA)

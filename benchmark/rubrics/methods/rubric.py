@@ -359,7 +359,6 @@ def rubric_text(rubric: Rubric) -> str:
 
     Examples
     --------
-    >>> from .compqa_rubric import COMPQA
     >>> rubric_text(COMPQA).splitlines()[:2]
     ['CompQA: 15 criteria, 19 points', 'Structure: 7 points']
     """

@@ -84,8 +84,8 @@ def parse_allowed(text: str) -> tuple[AllowedNetwork, ...]:
 
     Examples
     --------
-    >>> parse_allowed("127.0.0.1:8931, 10.0.0.0/24:8000")
-    (Allowed(network='127.0.0.1', port=8931), Allowed(network='10.0.0.0/24', port=8000))
+    >>> [entry.network for entry in parse_allowed("127.0.0.1:8931, 10.0.0.0/24:8000")]
+    ['127.0.0.1', '10.0.0.0/24']
     """
     entries = [entry.strip() for entry in text.split(",")]
     return tuple(_parse_entry(entry) for entry in entries if entry)
