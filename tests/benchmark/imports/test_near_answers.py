@@ -108,7 +108,7 @@ def test_what_a_dry_run_says_of_near_texts_rows_without_points_and_rejected_rows
     outcome = imported(study, tmp_path, *rows, write=False)
     assert (outcome.rejected, outcome.rows["read"]) == (0, 3)
     assert numbers(outcome, "sheets") == (1, 0, 0, 0)
-    assert any("2 rows have no points at all" in note for note in outcome.notes)
+    assert any("2 rows have no points" in note for note in outcome.notes)
     # Rejected rows are counted once.
     bad = row_of(LONG, C1="x", C2="", C3=7)
     outcome = imported(study, tmp_path, bad, bad | {"rater": "b"}, write=False)
