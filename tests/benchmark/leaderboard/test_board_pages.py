@@ -248,7 +248,7 @@ def test_anybody_reads_a_public_board_and_nothing_else(study, public, researcher
         assert b"Beta" in table.content
     assert "As in the CompQA paper" in said
     said = Client().get(f"{where}?recipe=paper").text
-    assert "for comparison with it, without intervals and ranks" in said
+    assert "for comparison with it, without intervals or ranks" in said
     assert "&amp;recipe=paper" in said
     table = Client().get(figure(args=[public.public_token, "paper", "csv"]))
     assert b"Beta" in table.content
@@ -257,7 +257,7 @@ def test_anybody_reads_a_public_board_and_nothing_else(study, public, researcher
 def test_the_papers_recipe_is_a_switch_on_board_and_pair(study, live, client, researcher):
     systems = live.figures["board"]["systems"]
     said = flat(page(client, "scores", study, query="?recipe=paper"))
-    assert "for comparison with it, without intervals and ranks" in said
+    assert "for comparison with it, without intervals or ranks" in said
     assert 'value="paper" selected' in said
     assert 'name="recipe" value="paper"' in said
     assert "group 1" not in said
