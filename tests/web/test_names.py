@@ -1,6 +1,7 @@
 """Names that people can search for: a class name occurs once, and names say what they hold."""
 
 import ast
+import builtins
 import re
 from collections import defaultdict
 from functools import cache
@@ -90,5 +91,25 @@ def test_names_in_backticks_exist():
         for path, source in sources().items()
         for name in QUOTED.findall(source)
         if not words.issuperset(name.split("."))
+    ]
+    assert stale == []
+
+
+RAISED = re.compile(r"^( +)Raises\n\1-+\n((?:\1(?: +.*|[A-Z]\w+(?:, \w+)*)\n)+)", re.M)
+DOCSTRING = re.compile(r'""".*?"""', re.S)
+
+
+def test_exceptions_that_docstrings_name_exist():
+    words = set(dir(builtins))
+    for source in sources().values():
+        words.update(WORD.findall(DOCSTRING.sub("", source)))
+    stale = [
+        f"{path}: {name}"
+        for path, source in sources().items()
+        for indent, block in RAISED.findall(source)
+        for line in block.splitlines()
+        if not line.startswith(f"{indent} ")
+        for name in line.strip().split(", ")
+        if name not in words
     ]
     assert stale == []

@@ -156,13 +156,13 @@ def _disputes(study: Study) -> Iterator[TaskCard]:
         )
 
 
-def lanes_of(study: Study) -> list[OngoingWork]:
+def ongoing_work(study: Study) -> list[OngoingWork]:
     """Return open rounds and active runs, with one query per kind and two for runs."""
     now = timezone.now()
-    return [*_round_lanes(study, now), *_run_lanes(study, now)]
+    return [*_ongoing_rounds(study, now), *_ongoing_runs(study, now)]
 
 
-def _round_lanes(study: Study, now: datetime) -> Iterator[OngoingWork]:
+def _ongoing_rounds(study: Study, now: datetime) -> Iterator[OngoingWork]:
     going = (Round.State.OPEN, Round.State.PAUSED)
     for kind in kinds():
         # Imported rounds have no ongoing work.
@@ -179,7 +179,7 @@ def _round_lanes(study: Study, now: datetime) -> Iterator[OngoingWork]:
             )
 
 
-def _run_lanes(study: Study, now: datetime) -> Iterator[OngoingWork]:
+def _ongoing_runs(study: Study, now: datetime) -> Iterator[OngoingWork]:
     going = (Run.State.DRAFT, *Run.WORKING)
     runs = study.runs.filter(state__in=going).select_related("relevance__label_round")
     working = list(runs[:MOST_SHOWN])
@@ -260,8 +260,8 @@ def _expert_page(request: StudyRequest, study: Study) -> HttpResponse:
 
 def _researcher_page(request: StudyRequest, study: Study) -> HttpResponse:
     if request.htmx:
-        context = {"study": study, "lanes": lanes_of(study)}
-        return render(request, "annotation/study/_lanes.html", context)
+        context = {"study": study, "ongoing": ongoing_work(study)}
+        return render(request, "annotation/study/_ongoing.html", context)
     chosen = path_of(request.GET.get("path") or study.goal)
     steps = chosen.steps(study)
     context = {
@@ -272,7 +272,7 @@ def _researcher_page(request: StudyRequest, study: Study) -> HttpResponse:
         "terms": chosen.terms_in(steps),
         "next_step": next((step for step in steps if not step.is_done), None),
         "waiting": things_waiting(study),
-        "lanes": lanes_of(study),
+        "ongoing": ongoing_work(study),
         "results": results_of(study),
         "unmade": [
             PendingFigures(str(kind.what), name, url, str(kind.unmade_says))

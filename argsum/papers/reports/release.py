@@ -79,7 +79,7 @@ class KeyPointRelease:
 
     Raises
     ------
-    ReleaseMissing
+    KeyPointReleaseMissing
         If a required file is missing; the message names it.
     """
 

@@ -250,7 +250,7 @@ def argsum_reproduction(data: Path, say: Say) -> Reproduction:
 
     Raises
     ------
-    ReleaseMissing
+    KeyPointReleaseMissing
         If a file that most figures need is missing.
     UnreadableFile
         If a file is damaged.

@@ -209,7 +209,7 @@ def compqa_reproduction(data: Path) -> Reproduction:
 
     Raises
     ------
-    ReleaseMissing, UnreadableFile
+    AnswerReleaseMissing, UnreadableFile
         See `read_release`.
     """
     release = read_release(data)

@@ -107,7 +107,7 @@ def read_release(data: Path) -> AnswerRelease:
 
     Raises
     ------
-    ReleaseMissing
+    AnswerReleaseMissing
         If a path is missing; the message names it.
     UnreadableFile
         If a file is damaged.
@@ -351,28 +351,24 @@ _WHY: dict[Key, str] = {
 def absent_reasons(release: AnswerRelease) -> dict[Key, str]:
     """Return the reasons why figures cannot be computed, such as missing files."""
     missing = [name for name in NAMES if name not in release.judged]
-    NO_JUDGEs = {
+    reasons = {
         figure.key: NO_JUDGE for judge in missing for figure in PRINTED if _is_by(figure, judge)
     }
     if not release.people:
-        NO_JUDGEs |= {
+        reasons |= {
             figure.key: NO_PEOPLE
             for figure in PRINTED
             if _is_by(figure, PEOPLE) or figure.table == "table 2"
         }
     if len(release.own_sheets) <= 1:
-        NO_JUDGEs |= {
-            figure.key: NO_OWN_SHEETS for figure in PRINTED if figure.table == "section 3"
-        }
+        reasons |= {figure.key: NO_OWN_SHEETS for figure in PRINTED if figure.table == "section 3"}
     if release.arguments is None:
-        NO_JUDGEs |= {figure.key: NO_ARGUMENTS for figure in PRINTED if "the mean" in figure.cell}
-        NO_JUDGEs |= {
-            figure.key: NO_ARGUMENTS for figure in PRINTED if "arguments:" in figure.cell
-        }
+        reasons |= {figure.key: NO_ARGUMENTS for figure in PRINTED if "the mean" in figure.cell}
+        reasons |= {figure.key: NO_ARGUMENTS for figure in PRINTED if "arguments:" in figure.cell}
     # Figures with impossible printed values get that reason as well.
     return {
         key: f"{why}; {_WHY[key]}" if _WHY.get(key) in (IMPOSSIBLE, FROM_IMPOSSIBLE) else why
-        for key, why in NO_JUDGEs.items()
+        for key, why in reasons.items()
     }
 
 

@@ -72,7 +72,7 @@ class Verdicts:
 
         Raises
         ------
-        MissingColumnError
+        MissingVerdictColumnError
             If a column is missing.
         VerdictsError
             If an outcome or side is unknown, a system is compared with itself, a weight is

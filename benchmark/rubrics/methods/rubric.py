@@ -12,8 +12,8 @@ from typing import Any
 
 # Rubrics: criteria with levels, in groups; the groups and the rubric have a maximum.
 #
-# More points are better. A rubric is data, so that labs can write their own; `rubric_json` stores
-# it and identifies it by its hash.
+# More points are better. A rubric is data, so that labs can write their own;
+# `rubric_sha256` identifies it.
 #
 # Source: CompQA paper, section 2.1 and figure 3: 15 criteria worth 1 or 2 points, three groups, 19
 # points in total. The paper's texts are not included here.
