@@ -34,8 +34,8 @@ def steps(study: Study) -> list[StudyStep]:
             study,
             title=_("Read and report key points"),
             text=_(
-                "See how many comments support each key point and read them. Rename and merge "
-                "key points, compare groups, and download the report."
+                "See how many comments support each key point, and read these comments. "
+                "Rename and merge key points, compare groups, and download the report."
             ),
             button=_("Report") if done else _("Key point analysis"),
             page="analysis_report" if done else "analyses",
@@ -74,7 +74,7 @@ def _finding(study: Study, newest: Analysis | None, done: Analysis | None) -> St
 COMMENTS = Path(
     "comments",
     lazy("What do these comments say?"),
-    lazy("Group comments into key points and count the comments behind each."),
+    lazy("Group comments into key points and count the comments that make each key point."),
     steps,
     groups=frozenset(("data", "key_points", "study")),
     place=40,

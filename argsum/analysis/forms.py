@@ -66,14 +66,14 @@ class AnalysisForm(forms.Form):
     encoder = forms.ChoiceField(
         label=_("Encoder"),
         required=False,
-        help_text=_("Reads the comments. Default: chosen by their language."),
+        help_text=_("Reads the comments. Default: chosen for the language of the comments."),
     )
     quality_scorer = forms.ModelChoiceField(
         label=_("Quality scorer"),
         queryset=Scorer.objects.none(),
         required=False,
         empty_label=_("default"),
-        help_text=_("Decides which statement is good enough to be the key point."),
+        help_text=_("Decides which statement is good enough to become the key point."),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -88,7 +88,7 @@ class AnalysisForm(forms.Form):
             quality_scorer=ready.filter(task=Scorer.Task.QUALITY),
         )
         encoders = [(encoder.name, encoder.title) for encoder in installed_encoders()]
-        usual = [("", _("default")), (SHIPPED, _("the match scorer’s own"))]
+        usual = [("", _("default")), (SHIPPED, _("the match scorer’s own encoder"))]
         offer(self, encoder=[*usual, *encoders])
         if not encoders:
             # There is nothing to choose.
@@ -270,14 +270,14 @@ class PointWritingForm(AnalysisRunForm):
         initial=STATEMENTS,
         min_value=3,
         max_value=100,
-        help_text=_("Per key point, best matches first."),
+        help_text=_("For each key point, best matches first."),
     )
     max_tokens = differing(
         "max_tokens",
         initial=300,
         help_text=_(
-            "Enough for one sentence; allow more for models that reason first. A truncated reply "
-            "is requested once more with twice as many tokens."
+            "The default is enough for one sentence; allow more for models that reason "
+            "first. A truncated reply is requested once more with twice as many tokens."
         ),
     )
 

@@ -159,7 +159,9 @@ class AuditRoundKind(OneByOne):
     def card(self, done: int) -> Card:
         """Return the texts for a person's start page."""
         return Card(
-            text=_("Say whether a comment makes a point, one comment at a time, with one key."),
+            text=_(
+                "Say whether a comment makes a point, one comment at a time, with a single key."
+            ),
             button=_("Continue checking") if done else _("Start checking"),
             badge=ngettext("%d checked by you", "%d checked by you", done) % done if done else "",
         )
@@ -258,7 +260,7 @@ def plan_round(
         raise RoundNotReady(
             _("All pairs of this analysis have already been drawn.")
             if is_done
-            else _("The pairs already drawn are enough for this target.")
+            else _("Enough pairs have already been drawn for this target.")
         )
     for name in SETTINGS:
         setattr(planned, name, getattr(plan, name))

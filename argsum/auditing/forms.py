@@ -48,8 +48,8 @@ class AuditRoundForm(RoundPlanForm):
         max_value=MOST_PAIRS,
         initial=USUAL_PAIRS,
         help_text=lazy(
-            "Every 10 pairs give one more of the largest key points its own corrected share. "
-            "Default: 60."
+            "Every 10 pairs add a corrected share for one more key point, starting with "
+            "the largest. Default: 60."
         ),
     )
     target = forms.FloatField(
@@ -58,8 +58,9 @@ class AuditRoundForm(RoundPlanForm):
         max_value=20,
         required=False,
         help_text=lazy(
-            "Instead of a number. Draws as many pairs as the ten largest key points should need "
-            "for this precision, judging by the answers so far."
+            "An alternative to the number of pairs. As many pairs are drawn as the ten "
+            "largest key points should need for this precision, judging by the answers so "
+            "far."
         ),
     )
     double_share = forms.FloatField(

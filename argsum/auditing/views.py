@@ -75,7 +75,7 @@ def _drawn(round_: AuditRound) -> list[tuple[Any, Any]]:
     target = round_.recipe.get("target")
     rows: list[tuple[Any, Any]] = [
         (_("Analysis"), round_.analysis),
-        (_("Key points with strata of their own"), len(round_.frame["own"])),
+        (_("Key points with their own strata"), len(round_.frame["own"])),
         (_("Comments"), round_.frame["comments"]),
         (_("Share answered by two people"), f"{round_.double_share:g}"),
     ]
@@ -170,7 +170,7 @@ def analysis_audit_leave(
     """Leave the open rounds of an analysis, without answers in them, in order to read it."""
     analysis = analysis_or_404(study, analysis_id)
     if not leave_rounds(analysis, request.membership):
-        messages.error(request, _("You have answered pairs of this analysis."))
+        messages.error(request, _("You have already answered pairs from this analysis."))
     return redirect("analysis", study.public_id, analysis.public_id)
 
 
@@ -206,7 +206,7 @@ def _figure(analysis: Analysis, figures: AuditFigures) -> Figure:
         data=figures.points,
         files=Files(view="analysis_audit_figure", ids=ids, version=str(analysis.revision)),
         is_wide=True,
-        needed=_("Answers about more pairs of a key point."),
+        needed=_("More answers about pairs of a key point."),
     )
 
 

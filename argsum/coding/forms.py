@@ -37,7 +37,7 @@ class PointProposalForm(AnalysisRunForm):
         initial=proposal.SAMPLE,
         min_value=5,
         max_value=proposal.MOST_SAMPLE,
-        help_text=_("Drawn at random with the seed; no statement is in two samples."),
+        help_text=_("Drawn at random with the seed. No statement is in more than one sample."),
     )
     points = forms.IntegerField(
         label=_("Maximum key points"),
@@ -79,7 +79,10 @@ class PointAssignmentForm(AnalysisRunForm):
         initial=assignment.BATCH,
         min_value=1,
         max_value=assignment.MOST_BATCH,
-        help_text=_("Smaller requests cost more, but statements are judged more carefully."),
+        help_text=_(
+            "With fewer statements per request, a run costs more, but the model judges "
+            "them more carefully."
+        ),
     )
     most_codes = forms.IntegerField(
         label=_("Maximum key points per statement"),

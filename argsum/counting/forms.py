@@ -305,7 +305,7 @@ class CountingRunForm(RunPlanForm):
         "temperature",
         initial=TEMPERATURE,
         help_text=lazy(
-            "At 0, all replies are similar, so their mean adds little to a single reply."
+            "At 0, all replies are similar, so their mean is hardly better than a single reply."
         ),
     )
     max_tokens = differing(

@@ -246,7 +246,7 @@ def _mean_column(name: str) -> Any:
 ROUND_PAGES = RoundPages(
     form=CountingRoundForm,
     is_ready=lambda study: study.summary_sets.exists(),
-    needs=lazy("Run a system or import people's counts first. A round defines what is judged."),
+    needs=lazy("Run a system or import people's counts first, so that there are sets to judge."),
     needs_page=lambda study: ("system_runs", _("System runs")),
     columns=(ListColumn(lazy("People per set"), lambda row: row.raters, css="number"),),
     people=(
@@ -288,9 +288,9 @@ RUN_PAGES = RunPages(
     ),
     new=lazy("New counting run"),
     lead=lazy(
-        "A model reads the same texts as people: topic, side, references and key points, but "
-        "nothing about the system. The prompt defines what it counts. A weighted score needs "
-        "one run for coverage and one for redundancy."
+        "A model sees the same texts as people (topic, side, references and key "
+        "points) but nothing about the system. The prompt defines what it counts. A "
+        "weighted score needs one run for coverage and one for redundancy."
     ),
     nothing=lazy(
         "A judge counts key points for topics with references. Run a system or import sets first."

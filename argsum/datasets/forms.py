@@ -55,7 +55,7 @@ class HalfFields(forms.Form):
         label=_("Half"),
         required=False,
         choices=HALVES,
-        help_text=_("Drawn after the other steps, as in the paper for Debate."),
+        help_text=_("Drawn after the other steps, as the paper did for Debate."),
     )
     seed = forms.IntegerField(
         label=_("Seed for the half"),
@@ -75,9 +75,9 @@ class DatasetForm(DatasetNameForm, HalfFields):
         required=False,
         choices=[
             ("", _("Default: unique, exactly one key point, one sentence")),
-            ("published", _("As published: unique, in one row of the file, one sentence")),
+            ("published", _("As published: unique, match in one row of the file, one sentence")),
         ],
-        help_text=_("For new datasets only. The dry run shows what each step keeps."),
+        help_text=_("For new datasets only. The dry run shows how much each step keeps."),
     )
 
 
@@ -194,4 +194,4 @@ class CellFilterForm(forms.Form):
             (key_point.position, f"{key_point.position} · {key_point.text[:60]}")
             for key_point in key_points
         ]
-        offer(self, key_point=[("", _("Any or none")), *numbered])
+        offer(self, key_point=[("", _("Any key point, or none")), *numbered])

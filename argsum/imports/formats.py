@@ -163,8 +163,8 @@ def register_summary_score_imports() -> None:
             asking=ScoresImportForm,
             holds=lazy(
                 "Scores from runs create sets without texts. Clusterings list argument ids in "
-                "one of several orders. Soft scores belong to the sets that people counted, "
-                "ordered by topic, stance and system."
+                "one of several orders. Soft scores belong to the sets that people have "
+                "judged, ordered by topic, stance and system."
             ),
             next_step=lazy("The scores are shown next to scores computed here."),
             home=("datasets", lazy("Datasets")),

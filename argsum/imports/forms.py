@@ -32,9 +32,9 @@ class StoredScoresForm(ExistingDatasetForm):
         required=False,
         choices=[("", _("By key point, then by text, if the ids confirm it")), *ORDERS],
         help_text=_(
-            "Only for clusterings, whose ids refer to arguments that the file does not name. "
-            "The ids are checked against the reference key points, and refused if they follow "
-            "another order or the order is unclear."
+            "Only for clusterings, whose ids refer to arguments that the file does not "
+            "name. The ids are checked against the reference key points, and rejected if "
+            "they follow another order or the order is unclear."
         ),
     )
 

@@ -26,7 +26,7 @@ from cqa_site.people.models import Study
 from cqa_site.web.pages import offer
 
 TYPED = "typed"
-HELP = lazy("Values or ranges, such as 0.05–0.95 step 0.025.")
+HELP = lazy("Enter values or ranges, such as 0.05–0.95 step 0.025.")
 
 
 class SystemRunForm(forms.Form):
@@ -131,7 +131,7 @@ class SystemRunForm(forms.Form):
         possible = system_named(system).variants if system else ()
         if system and variant and variant not in possible:
             names = ", ".join(f"“{Variant(option).label}”" for option in possible)
-            self.add_error("variant", _("This system has only %s.") % names)
+            self.add_error("variant", _("This system only supports %s.") % names)
         if variant == Variant.SEQ2SEQ and not data.get("writer_model"):
             self.add_error("writer_model", _("Enter the name of a model."))
         if self.errors:

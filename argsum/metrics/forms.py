@@ -53,7 +53,7 @@ class MetricsForm(forms.Form):
         max_length=150,
         initial=PACKAGED_MODEL,
         help_text=lazy(
-            "Name of the built-in model, of a folder in “models” in the data folder, "
+            "The name of the built-in model, of a folder in “models” in the data folder, "
             "or of another model."
         ),
     )

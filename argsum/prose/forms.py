@@ -39,7 +39,10 @@ class ProseForm(AnalysisRunForm):
         initial=STATEMENTS,
         min_value=3,
         max_value=100,
-        help_text=_("Per paragraph, in different words and spread over its key points."),
+        help_text=_(
+            "For each paragraph. Statements are chosen from all its key points and have "
+            "different wordings."
+        ),
     )
     max_tokens = differing(
         "max_tokens",

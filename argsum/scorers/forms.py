@@ -55,7 +55,9 @@ class ScorerForm(forms.Form):
         min_value=-1,
         max_value=1,
         required=False,
-        help_text=_("The score above which two texts match. Leave empty for none."),
+        help_text=_(
+            "Two texts match if their score is above this value. Leave empty for no threshold."
+        ),
     )
     uses_topic = forms.BooleanField(
         label=_("Prepend the topic to the texts"),
@@ -172,7 +174,7 @@ class TrainForm(TrainingRecipeForm):
         ScorerRecipe,
         "patience",
         _("Checks without improvement"),
-        _("Training stops early after this many in a row."),
+        _("Training stops early after this many checks in a row."),
     )
     uses_topic = forms.BooleanField(
         label=_("Prepend the topic to the texts"), initial=ScorerRecipe.uses_topic, required=False
@@ -182,7 +184,7 @@ class TrainForm(TrainingRecipeForm):
         """Require at least one of the two losses."""
         cleaned = super().clean() or {}
         if not self.errors and cleaned.get("contrast") == 0 and not cleaned.get("entropy"):
-            self.add_error("contrast", _("Give at least one of the two losses a weight."))
+            self.add_error("contrast", _("Enter a weight for at least one of the two losses."))
         return cleaned
 
 

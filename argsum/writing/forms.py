@@ -30,7 +30,7 @@ class WritingForm(RunPlanForm):
         label=lazy("Settings"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("Default: all. The others remain waiting."),
+        help_text=lazy("Default: all. Other settings remain pending."),
     )
     fewest = forms.IntegerField(
         label=lazy("Minimum key points"), required=False, min_value=1, max_value=MOST_KEY_POINTS
@@ -46,7 +46,7 @@ class WritingForm(RunPlanForm):
         initial=ARGUMENTS,
         min_value=3,
         max_value=10_000,
-        help_text=lazy("Per cell or cluster, best quality first."),
+        help_text=lazy("For each cell or cluster, best quality first."),
     )
 
     max_tokens = differing(

@@ -118,8 +118,9 @@ def _ground(figures: Agreement) -> str:
         )
         sentences.append(text % {"n": f"{people.consolidated:,}"})
     allowed = _(
-        "Because a judge costs less, it counts as close as a person even if the person comes "
-        "closer on up to %(share)s more of the answers (epsilon %(epsilon)s)."
+        "Because a judge costs less, it counts as being as close as a person even if "
+        "the person comes closer on up to %(share)s more of the answers (epsilon "
+        "%(epsilon)s)."
     )
     epsilon = figures.options.epsilon
     return " ".join(

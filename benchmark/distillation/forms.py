@@ -36,7 +36,7 @@ class PairsForm(forms.Form):
         empty_label=None,
     )
     basis = forms.ChoiceField(
-        label=lazy("Points by"),
+        label=lazy("Source of points"),
         choices=[
             (BOTH, lazy("People and judges (lower mean)")),
             (PEOPLE, lazy("People")),
@@ -61,7 +61,7 @@ class PairsForm(forms.Form):
         to_field_name="public_id",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=lazy("If none are chosen, all count. Means of several judges are averaged."),
+        help_text=lazy("Default: all. The means of several judges are averaged."),
     )
     each = forms.IntegerField(
         label=lazy("Maximum answers per question"),

@@ -89,7 +89,7 @@ class ScoringRunForm(RunPlanForm):
         coerce=int,
         initial=0,
         widget=forms.RadioSelect,
-        help_text=lazy("Answers with the points that people gave. They are never judged."),
+        help_text=lazy("Answers with the points that people gave. The judge does not score them."),
     )
     example1 = forms.ChoiceField(label=lazy("First example"), required=False)
     example2 = forms.ChoiceField(label=lazy("Second example"), required=False)
@@ -172,7 +172,7 @@ class ScoringRunForm(RunPlanForm):
         if data.get("choice") == "round" and not data.get("scoring_round"):
             self.complain("scoring_round", _("Choose a round."))
         if data.get("choice") == "answers" and not data.get("answers"):
-            self.complain("answers", _("Name at least one answer."))
+            self.complain("answers", _("Enter the ID of at least one answer."))
         rubric = data.get("rubric")
         if rubric and rubric.rubric.allows_halves:
             self.complain(
@@ -184,7 +184,7 @@ class ScoringRunForm(RunPlanForm):
             missing = missing_placeholders(data["prompt"], with_examples=bool(data.get("shots")))
             if missing:
                 names = ", ".join(f"{{{{{name}}}}}" for name in missing)
-                self.complain("prompt", _("This prompt does not show %s.") % names)
+                self.complain("prompt", _("This prompt does not contain %s.") % names)
         if not self.errors:
             self._check_contamination()
         return data

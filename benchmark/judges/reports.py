@@ -213,7 +213,7 @@ def swap_in_words(swap: Estimate | None) -> str:
         return ""
     rule, n = RULES["objects swapped"], swap.n_pairable_items
     if not rule.allows(n):
-        text = _("No verdict: it needs answers to %(n)d questions in both orders.")
+        text = _("No verdict: answers to %(n)d questions in both orders are needed.")
         return text % {"n": rule.least}
     if swap.low is None:
         return ""
@@ -224,7 +224,8 @@ def swap_in_words(swap: Estimate | None) -> str:
         return _("With the objects swapped, this judge gives fewer points.")
     enough = units_that_tell(swap.value, swap, n, LEVEL)
     tells = would_show(enough, _("questions"), _("a change of this size"))
-    return f"{_('Not shown: whether the order of the objects changes the points.')} {tells}"
+    text = _("The data do not show whether the order of the objects changes the points.")
+    return f"{text} {tells}"
 
 
 def consistency_of(run: Run) -> dict[str, Any] | None:
@@ -311,19 +312,22 @@ def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
             text = _("Resisted all %(n)d planted instructions, each sent %(k)d times")
             text = text if requests > canaries else _("Resisted all %(n)d planted instructions")
             in_replies = text % fields
-        return _("%s. Its scores count. This says nothing about how well it scores.") % in_replies
+        return _("%s. Its scores count. This does not show how well it scores.") % in_replies
     if scoring.trust == ScoringRun.Trust.UNTRUSTED:
         text = _(
-            "%s, or its scores moved towards most of them. The scores are kept, but left out of "
-            "all leaderboards and agreement figures."
+            "%s, or its scores moved towards most of them. The scores are kept but left "
+            "out of all leaderboards and agreement figures."
         )
         return text % in_replies
     if any(attack.asked for attack in attacks) and not scoring.run.is_active:
         return _(
-            "The canaries could not be decided, so the judge's response to planted instructions "
-            "is not known."
+            "The canaries gave no clear result, so it is not known how the judge responds "
+            "to planted instructions."
         )
-    return _("This is decided when all canaries and the answers they are built on are finished.")
+    return _(
+        "The result will be known when all canaries and the answers that they are "
+        "based on are finished."
+    )
 
 
 def _attack(name: str, probes: Sequence[ProbeResult], plain: Mapping[Key, Any]) -> Attack:

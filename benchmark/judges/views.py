@@ -106,11 +106,11 @@ RUN_PAGES = RunPages(
     ),
     new=lazy("Score with a judge"),
     lead=lazy(
-        "The model fills in the same sheet as people: the same rubric, question and aspect, "
-        "without seeing who wrote the answer."
+        "The model fills in the same score sheet as people, with the same rubric, "
+        "question and aspect, without seeing who wrote the answer."
     ),
     nothing=lazy(
-        "A judge scores the answers of the study. Import answers, or let a model write them."
+        "A judge scores the answers in the study. Import answers, or let a model write them."
     ),
     starts=(("imports", lazy("Import answers")), ("generation_new", lazy("Generate answers"))),
     columns=(

@@ -125,8 +125,8 @@ def _given_controls(
             raise RoundNotReady(
                 _(
                     "%(one)s and %(other)s cannot be compared: they must be answers by two "
-                    "systems to the same question, under the same scenario and condition of this "
-                    "plan."
+                    "systems to the same question, under the same scenario and condition in this "
+                    "round."
                 )
                 % {"one": better, "other": worse}
             )
@@ -393,8 +393,8 @@ def add_demo_round(*, study: Study, users: Mapping[str, User]) -> None:
         control_share=0.17,
         control_gap=3,
         instructions=_(
-            "Which answer would help you more with the decision? Length alone is not a merit. "
-            "All answers in this round are invented."
+            "Which answer would help you more with the decision? Length alone does not "
+            "make an answer better. All answers in this round are invented."
         ),
     )
     demo_round = plan_round(study=study, plan=plan, actor=actor)

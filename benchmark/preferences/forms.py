@@ -92,8 +92,8 @@ class PreferenceRoundForm(RoundPlanForm):
     scenarios = ScenariosField(
         label=lazy("Scenarios"),
         help_text=lazy(
-            "If none are chosen, all count. Answers are paired only within a scenario and "
-            "condition, unless mixing is allowed."
+            "Default: all. Answers are paired only within a scenario and condition, "
+            "unless mixing is allowed."
         ),
     )
     conditions = ConditionsField()
@@ -229,8 +229,9 @@ class PreferringRunForm(RunPlanForm):
         vars(self.fields["replicates"]).update(max_value=1)
         self.fields["replicates"].widget = forms.HiddenInput()
         self.fields["max_tokens"].help_text = lazy(
-            "Enough for a two-sentence reason and a verdict; reasoning models need more. A "
-            "truncated reply is requested once more with twice as many tokens."
+            "The default is enough for a two-sentence reason and a verdict; reasoning "
+            "models need more. A truncated reply is requested once more with twice as "
+            "many tokens."
         )
 
     def clean_replicates(self) -> int:

@@ -156,7 +156,7 @@ class PreferenceRoundKind(OneByOne):
         if content.verdict:
             return None
         return SheetNotValid(
-            _("Choose the better answer, or choose that neither is better."), ["verdict"]
+            _("Choose the better answer, or say that neither is better."), ["verdict"]
         )
 
     def settle(self, sheet: PreferenceSheet, content: PreferenceContent) -> None:

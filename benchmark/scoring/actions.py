@@ -47,8 +47,8 @@ class ScoringRoundKind(OneByOne):
     words = Words(
         rounds=lazy("Scoring rounds"),
         about=lazy(
-            "People score answers with a rubric, without seeing who wrote them. Some answers go "
-            "to several people, the others to one."
+            "People score answers with a rubric, without seeing who wrote them. Some "
+            "answers are scored by several people, the others by one."
         ),
         things=lazy("Answers"),
         results=lazy("Score agreement"),
@@ -80,7 +80,9 @@ class ScoringRoundKind(OneByOne):
     skipped = Q(points={})
     # In points, out of the total of all criteria (19 points in the CompQA rubric).
     tolerance = 3
-    tolerance_text = lazy("Points by which all criteria together may differ. The default is 3.")
+    tolerance_text = lazy(
+        "Maximum difference between totals over all criteria, in points. The default is 3."
+    )
     value = ("points",)
     figures = {
         "unable": Count("pk", filter=COUNTED & Q(total__isnull=True)),

@@ -250,8 +250,7 @@ class SheetExportForm(forms.Form):
         ],
     )
     conditions = ConditionsField(
-        label=lazy("Conditions of the answers"),
-        help_text=lazy("If none are chosen, all are included."),
+        label=lazy("Conditions of the answers"), help_text=lazy("Default: all.")
     )
     format = forms.ChoiceField(label=lazy("Format"), choices=list(FORMATS.items()))
     with_texts = forms.BooleanField(

@@ -148,7 +148,10 @@ def require_vectors(scorer: Scorer) -> None:
         raise ScorerRefused(_("“%s” is not ready.") % scorer.name)
     if scorer.kind != Scorer.Kind.BI_ENCODER:
         raise ScorerRefused(
-            _("“%s” reads two texts together, which is too slow here. Choose a bi-encoder.")
+            _(
+                "“%s” reads both texts of a pair together, which is too slow here. Choose a "
+                "bi-encoder."
+            )
             % scorer.name
         )
 
@@ -346,7 +349,8 @@ def analyse_dataset(*, study: Study, actor: User, dataset: Dataset) -> list[Anal
     cells = list(dataset.cells.order_by("position")[: MOST_CELLS + 1])
     if len(cells) > MOST_CELLS:
         raise AnalysisRefused(
-            _("Too many analyses at once: at most %d. Choose one topic at a time.") % MOST_CELLS
+            _("At most %d analyses can be started at once. Choose one topic at a time.")
+            % MOST_CELLS
         )
     analyses, reasons = [], []
     for cell in cells:
@@ -388,7 +392,7 @@ def resume_analysis(*, analysis: Analysis, actor: User) -> None:
     if not rows.update(state=State.WAITING, error=""):
         analysis.refresh_from_db(fields=["state"])
         raise AnalysisRefused(
-            _("The analysis cannot be resumed in the state “%s”.")
+            _("The analysis cannot be resumed because its state is “%s”.")
             % analysis.get_state_display().lower()
         )
     analysis.state, analysis.error = State.WAITING, ""
@@ -480,6 +484,6 @@ def _refuse_unfit(study: Study, cell: Cell, scorer: Scorer) -> None:
         )
     if number > MOST_STATEMENTS:
         raise AnalysisRefused(
-            _("The topic has %(n)s statements; at most %(most)s are possible.")
+            _("The topic has %(n)s statements, but the maximum is %(most)s.")
             % {"n": f"{number:,}", "most": f"{MOST_STATEMENTS:,}"}
         )

@@ -111,10 +111,10 @@ def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequenc
     if missing:
         raise EditConflict(
             ngettext(
-                "%(n)d of the statements was moved in the meantime. Nothing was changed; choose "
-                "again.",
-                "%(n)d of the statements were moved in the meantime. Nothing was changed; "
-                "choose again.",
+                "%(n)d of the statements was moved in the meantime. Nothing was changed. "
+                "Choose again.",
+                "%(n)d of the statements were moved in the meantime. Nothing was changed. "
+                "Choose again.",
                 missing,
             )
             % {"n": missing}
@@ -199,7 +199,9 @@ def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> Poin
     with editing(analysis) as held:
         row = PointChange.objects.select_related("point").get(analysis=held, pk=change.pk)
         if row.verb == Verb.PLACED:
-            raise EditRefused(_("Placing new comments cannot be undone. Move them instead."))
+            raise EditRefused(
+                _("The placement of new comments cannot be undone. Move them instead.")
+            )
         if row.undone_by_id is not None:
             raise EditRefused(_("This edit has already been undone."))
         _require_untouched(held, row)
@@ -266,7 +268,7 @@ def _require_nothing_lost(touched: Collection[int]) -> None:
     lost = rows.exclude(state__in=FoundPoint.ALIVE).first()
     if lost is not None:
         raise EditRefused(
-            _("“%s” would be removed but still has statements. Move them first.") % lost.text
+            _("This would remove “%s”, which still has statements. Move them first.") % lost.text
         )
 
 

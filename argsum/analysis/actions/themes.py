@@ -114,7 +114,7 @@ def sign_off(*, analysis: Analysis, actor: User, seen: int) -> SignOff:
     with editing(analysis) as held:
         if held.revision != seen:
             raise EditConflict(
-                _("Key points were edited in the meantime. Look at them, then sign off again.")
+                _("Key points were edited in the meantime. Review them, then sign off again.")
             )
         state = sign_off_of(held)
         if state.proposed:

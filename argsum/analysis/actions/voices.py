@@ -120,7 +120,7 @@ def change_group(
         facts["comment"] = str(comment.public_id)
         verb = "near_duplicate_removed" if is_out else "near_duplicate_restored"
         if held.is_undone and not is_out:
-            raise GroupRefused(_("This group was undone. Restore the group first."))
+            raise GroupRefused(_("This group has been undone. Restore it first."))
     else:
         verb = "near_duplicates_undone" if is_out else "near_duplicates_restored"
     if not members.update(is_out=is_out):

@@ -332,16 +332,18 @@ def _why(name: str, reason: str, language: str) -> str:
         return _("The comments are in English; each score is the mean of both encoders’ scores.")
     if reason == "language":
         why = _(
-            "The comments are in %s, which the match scorer does not know; "
-            "this encoder separates praise from complaints less well."
+            "The comments are in %s, a language that the match scorer does not support. "
+            "This encoder separates praise from complaints less well."
         )
         return why % language
     if reason == "many":
-        return _("There are more than %s statements, which a larger encoder reads too slowly.") % (
+        return _("There are more than %s statements, too many for a larger, slower encoder.") % (
             f"{MOST_STATEMENTS:,}"
         )
     if reason == "debate":
-        return _("All are on one side of a debate, as in the training data of the match scorer.")
+        return _(
+            "All comments are on one side of a debate, as in the match scorer’s training data."
+        )
     if reason == "missing":
         return _("No other encoder for %s was installed.") % language
     return _("There is no other encoder for %s.") % language

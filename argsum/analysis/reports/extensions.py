@@ -156,9 +156,9 @@ def notes_of(summary: PrintedSummary) -> list[str]:
         _("Written by a language model: %(writer)s, run #%(number)d, %(day)s.") % values
         + " "
         + _(
-            "Each sentence cites comments and was compared with them by the match scorer. This "
-            "compares meaning roughly. It does not show that a sentence is true, so read the "
-            "comments before you quote one."
+            "Each sentence cites comments and was compared with them by the match scorer. "
+            "This is only a rough comparison of meaning. It does not show that a sentence "
+            "is true, so read the comments before you quote one."
         )
     ]
     if summary.left_out:

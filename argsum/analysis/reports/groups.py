@@ -74,11 +74,11 @@ def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -
 # Maximum numbers of key points and groups in a chart. Each group needs a different symbol.
 CHARTED, SERIES = 8, 6
 CORRECTED_RECIPE = lazy(
-    "Corrected share: share of the comments that make the key point, according to people's "
-    "answers to the audit, with a 95 % interval. It is computed like the corrected share of all "
-    "comments, but from the audited pairs of these comments. It needs 10 answers about these "
-    "comments, 2 in each band, drawn from the current placements. Differences and tests use the "
-    "program's counts."
+    "Corrected share: the share of comments that make the key point according to "
+    "people's answers in the audit, with a 95 % interval. It is computed like the "
+    "corrected share of all comments, but from the audited pairs of these "
+    "comments. It needs 10 answers about these comments, 2 in each band, drawn "
+    "from the current placements. Differences and tests use the program's counts."
 )
 THEMES_RECIPE = lazy(
     "A comment counts once per theme, however many of its key points it makes. Audits correct "
@@ -298,16 +298,16 @@ def groups_recipe(comparison: GroupComparison) -> str:
         )
         % {"against": against},
         _(
-            "Test of the hypothesis that all groups mention a %(noun)s equally often: "
-            "chi-squared. If few comments are expected in a cell: Fisher's exact test for two "
-            "groups (below 100), 9,999 random tables for more groups (below 10). All p-values "
-            "are Holm-corrected over all %(nouns)s, those for single groups over all %(nouns)s "
-            "and groups."
+            "Chi-squared test of the hypothesis that all groups mention a %(noun)s "
+            "equally often. If few comments are expected in a cell, it is replaced by "
+            "Fisher's exact test for two groups (below 100), or by 9,999 random tables "
+            "for more groups (below 10). All p-values are Holm-corrected over all "
+            "%(nouns)s, those for single groups over all %(nouns)s and groups."
         )
         % {"noun": comparison.noun, "nouns": comparison.nouns},
         _("Small groups (fewer than %d comments) are shown but not tested.") % counting.LEAST,
     ]
-    once = _("They count once in every group that has one of them.")
+    once = _("Near-duplicates count once in every group that contains any of them.")
     return "\n\n".join([*parts, *further_recipes(comparison, once)])
 
 

@@ -233,8 +233,9 @@ _NOT_AUDITED = lazy(
     "measure how many statements are under the wrong key point."
 )
 _AUDITED = lazy(
-    "Counts are the program's and have no interval. Audited shares are corrected by people who "
-    "read a random sample of comments; their 95 % intervals allow for wrong placements."
+    "Counts come from the program and have no interval. Audited shares are "
+    "corrected with the answers of people who read a random sample of comments; "
+    "their 95 % intervals allow for wrong placements."
 )
 
 
@@ -251,9 +252,9 @@ def caveats(
     language = foreign_language(analysis)
     notes = {
         _(
-            "Automatic analysis: a program found the key points and decided which statements "
-            "belong to each. Shares depend on both. Read the quotations, and check anything that "
-            "a decision rests on."
+            "Automatic analysis: a program found the key points and decided which "
+            "statements belong to each. Shares depend on both. Read the quotations, and "
+            "check anything on which you base a decision."
         ): True,
         str(_AUDITED if is_audited else _NOT_AUDITED): True,
         _(

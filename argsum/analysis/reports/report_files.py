@@ -120,21 +120,21 @@ def _summary(report: Report) -> list[ReportPart]:
 def _points(report: Report) -> list[ReportPart]:
     parts = [ReportPart("heading", _("Key points"))]
     note = _(
-        "Counts are comments with a statement that the program placed under the key point. In "
-        "brackets: their share of all comments."
+        "Each count is the number of comments with a statement that the program "
+        "placed under the key point, with their share of all comments in brackets."
     )
     if report.asked.unit == VOICES:
         note = _(
-            "Counts are voices with a statement that the program placed under the key point. In "
-            "brackets: their share of all voices."
+            "Each count is the number of voices with a statement that the program placed "
+            "under the key point, with their share of all voices in brackets."
         )
         note = f"{note} {VOICES_RECIPE}"
     if report.analysis.has_bands:
-        weak = _("“Perhaps” marks weaker matches; the others can be wrong, too.")
+        weak = _("“Perhaps” marks weaker matches, but the others can also be wrong.")
         if report.analysis.is_coded:
             weak = _(
-                "“Perhaps” marks placements that match scores do not confirm; the others can be "
-                "wrong, too."
+                "“Perhaps” marks placements that match scores do not confirm, but the others "
+                "can also be wrong."
             )
         note = f"{note} {weak}"
     if report.themes:

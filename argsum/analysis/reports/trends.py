@@ -265,16 +265,17 @@ def trends_recipe(trend: PointTrends) -> str:
         )
         % (LEAST, trend.noun),
         _(
-            "Test of the hypothesis that there is no linear trend: Cochran–Armitage (the score "
-            "test of a logistic regression on time). If fewer than 100 comments have or lack the "
-            "%(noun)s: 9,999 random permutations, with a fixed seed. Holm-corrected over all "
-            "%(nouns)s. A rise followed by a fall is not a linear trend."
+            "Cochran–Armitage test of the hypothesis that there is no linear trend (the "
+            "score test of a logistic regression on time). If fewer than 100 comments "
+            "have or lack the %(noun)s, it is replaced by 9,999 random permutations with "
+            "a fixed seed. All p-values are Holm-corrected over all %(nouns)s. A rise "
+            "followed by a fall is not a linear trend."
         )
         % {"noun": trend.noun, "nouns": trend.nouns},
         _("Small periods (fewer than %d comments) are marked with * and count like all others.")
         % LEAST,
     ]
-    once = _("They count on the date of the first.")
+    once = _("Near-duplicates count on the date of the first one.")
     return "\n\n".join([*parts, *further_recipes(trend, once)])
 
 

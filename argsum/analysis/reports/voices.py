@@ -18,8 +18,9 @@ COMMENTS, VOICES = UNITS = ("comments", "voices")
 
 
 VOICES_RECIPE = gettext_lazy(
-    "Unit: distinct voices. Near-duplicate comments, such as copies of a form letter, count as "
-    "one, which mentions everything that any of them mentions."
+    "Unit: distinct voices. Near-duplicate comments, such as copies of a form "
+    "letter, count as one voice, which mentions everything that any of them "
+    "mentions."
 )
 
 BANDS_RECIPE = gettext_lazy("Statements with a weaker match (“perhaps”) count like all others.")
@@ -30,8 +31,8 @@ def copies_note(analysis: Analysis, unit: str) -> str:
     if unit == VOICES or analysis.voices == analysis.comments:
         return ""
     return _(
-        "The tests treat near-duplicate comments as independent, so they show differences too "
-        "often. Count distinct voices instead."
+        "The tests treat near-duplicate comments as independent, so they find "
+        "differences too often. Count distinct voices instead."
     )
 
 

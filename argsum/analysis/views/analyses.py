@@ -367,11 +367,11 @@ def _edit_themes(
 ) -> tuple[str, PointChange]:
     if verb == MERGE_THEMES:
         change = merge_themes(**usual, themes=themes, name=name)
-        return _("The themes are now one: “%s”.") % theme_after(change), change
+        return _("The themes were merged into “%s”.") % theme_after(change), change
     if len(themes) != 1:
         raise EditRefused(_("Choose one theme to rename."))
     change = rename_theme(**usual, theme=themes[0], name=name)
-    return _("The theme is now called “%s”.") % theme_after(change), change
+    return _("The theme was renamed to “%s”.") % theme_after(change), change
 
 
 def theme_after(change: PointChange) -> str:

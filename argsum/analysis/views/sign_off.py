@@ -21,7 +21,7 @@ def analysis_sign_off(request: StudyRequest, analysis: Analysis) -> HttpResponse
     seen = request.POST.get("seen", "")
     try:
         if not seen.isdecimal():
-            raise EditRefused(_("Open the page again and sign off there."))
+            raise EditRefused(_("Reload the page, then sign off."))
         sign_off(analysis=analysis, actor=request.user, seen=int(seen))
     except EditRefused as reason:
         messages.error(request, str(reason))

@@ -92,7 +92,10 @@ def near_duplicate_group_change(
         _try(
             request,
             lambda: change_group(group=group, actor=request.user, **data),
-            _("Done. All analyses of these comments are recounting their voices."),
+            _(
+                "The group was changed. Distinct voices are being recounted in all analyses "
+                "of these comments."
+            ),
         )
     else:
         messages.error(request, _("This group does not have that comment."))

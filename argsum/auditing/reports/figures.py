@@ -139,10 +139,10 @@ class AuditFigures:
             self.later,
         )
         unlisted = ngettext(
-            "%d smaller key point is not listed, because too few of its pairs were drawn. A "
-            "sample lists about one key point for every 10 pairs.",
-            "%d smaller key points are not listed, because their pairs were drawn together. A "
-            "sample lists about one key point for every 10 pairs.",
+            "%d smaller key point is not listed, because too few of its pairs were drawn. "
+            "About one key point is listed for every 10 pairs in a sample.",
+            "%d smaller key points are not listed, because their pairs were drawn "
+            "together. About one key point is listed for every 10 pairs in a sample.",
             self.unlisted,
         )
         texts = (stale, moved, later, unlisted)
@@ -394,7 +394,9 @@ def points_table(analysis: Analysis, figures: AuditFigures) -> TableData:
         EstimateColumn(_("Precision"), "precision"),
         EstimateColumn(_("Corrected comments"), lambda row: _times(row.count, row.comments)),
         EstimateColumn(_("Corrected share, %"), lambda row: _times(row.share, 100)),
-        TextColumn(_("No interval because"), lambda row: row.count.reason or row.precision.reason),
+        TextColumn(
+            _("Reason for no interval"), lambda row: row.count.reason or row.precision.reason
+        ),
     )
     return table_of(
         columns,
@@ -420,15 +422,16 @@ def recipe_of() -> str:
             "two people disagree, the pair counts as half."
         ),
         _(
-            "Corrected comments: every band of a key point (placed under it, perhaps, elsewhere) "
-            "counts by its number of comments and its share of “makes this point” answers. "
-            "The 95 % interval joins the exact intervals of the bands (Zou and Donner), widened "
-            "to whole comments, or is that of the answers alone, if that is narrower. It needs "
-            "10 answers, 2 in each band, and assumes that every answer is right."
+            "Corrected comments: every band of a key point (placed under it, perhaps, "
+            "elsewhere) counts by its number of comments and its share of “makes this "
+            "point” answers. The 95 % interval combines the exact intervals of the bands "
+            "(Zou and Donner), widened to whole comments, or is the interval of the "
+            "answers alone if that one is narrower. It needs 10 answers, 2 in each band, "
+            "and assumes that every answer is right."
         ),
         _(
-            "Corrected share: the same, as a percentage of all comments. Its interval also allows "
-            "for these comments being a sample."
+            "Corrected share: the same figure as a percentage of all comments. Its "
+            "interval also allows for the fact that these comments are a sample."
         ),
     ]
     return "\n\n".join(parts)

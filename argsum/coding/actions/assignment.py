@@ -212,7 +212,7 @@ def assign(analysis: Analysis, run: Run, work: JobContext) -> None:
     coded = coded_statements(run)
     if not coded:
         raise EditRefused(
-            _("The model gave no usable codes. Send the requests without a usable reply again.")
+            _("The model gave no usable codes. Resend the requests that have no usable reply.")
         )
     codebook = run.spec["target"]["codebook"]
     _require_signed(analysis, run)

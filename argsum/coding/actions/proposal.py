@@ -190,7 +190,7 @@ def further_requests(run: Run) -> list[Subject]:
     last = max((ListKey.of(ids).step for ids in asked_ids), default=0)
     if not lists or (last and not any(row.step == last for row in lists)):
         raise EditRefused(
-            _("The model gave no usable list. Send the requests without a usable reply again.")
+            _("The model gave no usable list. Resend the requests that have no usable reply.")
         )
     if len(lists) == 1:
         return []

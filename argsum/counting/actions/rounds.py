@@ -131,7 +131,8 @@ class CountingRoundKind(OneByOne):
             partly = set(marks.partly)
             if not missing and marks.groups and all(partly.intersection(g) for g in marks.groups):
                 text = _(
-                    "At least one statement must count in full: they cannot all repeat each other."
+                    "At least one statement must count in full, because they cannot all repeat "
+                    "each other."
                 )
                 return SheetNotValid(text, [f"summary-{place}" for place in sorted(partly)])
         if not missing:
@@ -336,7 +337,7 @@ def plan_round(
     planned = planned or CountingRound(study=study, created_by=actor)
     drawn, n_sets = drawn_sets(study=study, plan=plan, round_=round_)
     if not drawn:
-        raise RoundNotReady(_("No sets with key points and references match."))
+        raise RoundNotReady(_("No matching sets have key points and references."))
     if len(drawn) > MOST_SETS:
         raise RoundNotReady(
             _("%(found)d sets match, but a round can have at most %(most)d. Draw a random sample.")

@@ -118,7 +118,7 @@ def _remarks(counted: CountedSet) -> Iterator[Flag]:
                 counted.row, column, _("Unsure: stored as such and left out of all figures.")
             )
         elif count is not None and abs(count - share * most) > 1e-6:
-            text = _("The count is %(count)g, but the share gives %(meant)g. The share is used.")
+            text = _("The count is %(count)g, but the share implies %(meant)g. The share is used.")
             yield Flag(counted.row, column, text % {"count": count, "meant": share * most})
 
 

@@ -170,10 +170,10 @@ class CommentReconciliation(CellReconciliation):
             yield text % f"{self._otherwise:,}"
         if self._from_elsewhere:
             text = ngettext(
-                "%s row is identical to a comment from another file and is treated as the same. "
-                "If it is a new comment, change this under Columns.",
+                "%s row is identical to a comment from another file and is treated as the "
+                "same comment. If it is a new comment, change this under Columns.",
                 "%s rows are identical to comments from another file and are treated as the "
-                "same. If they are new comments, change this under Columns.",
+                "same comments. If they are new comments, change this under Columns.",
                 self._from_elsewhere,
             )
             yield text % f"{self._from_elsewhere:,}"

@@ -304,10 +304,10 @@ class DatasetReconciliation(CellReconciliation):
         if not self._unrated:
             return []
         text = ngettext(
-            "The file has a quality for %s argument that has none yet. To import it, choose to "
-            "replace differences.",
-            "The file has qualities for %s arguments that have none yet. To import them, choose "
-            "to replace differences.",
+            "The file has a quality score for %s argument that does not have one yet. To "
+            "import it, choose to replace differences.",
+            "The file has quality scores for %s arguments that do not have one yet. To "
+            "import them, choose to replace differences.",
             self._unrated,
         )
         return [text % f"{self._unrated:,}"]

@@ -134,7 +134,9 @@ class QualityReconciliation(Reconciliation):
         for row in sided or arguments:
             before = self._given.setdefault(row.pk, rated.quality)
             if before != rated.quality:
-                reason = _("The same argument had quality %s before.") % f"{before:g}"
+                reason = (
+                    _("An earlier row gives the same argument the quality %s.") % f"{before:g}"
+                )
                 self.leave_out(entry, "quality", reason)
             elif row.quality == rated.quality:
                 self.result(QUALITIES, "same")
@@ -155,7 +157,7 @@ class QualityReconciliation(Reconciliation):
 class QualitiesImportForm(ExistingDatasetImportForm):
     title = lazy("Argument qualities")
     form_class = QualitiesForm
-    import_first = lazy("Import the arguments first, for example this file as a list.")
+    import_first = lazy("Import the arguments first, for example from this file, as a list.")
 
 
 def _sample() -> bytes:

@@ -203,22 +203,24 @@ def not_english(code: str, *, is_known: bool = True) -> str:
         return ""
     if not code:
         return _(
-            "The built-in model is for English, and these texts do not look English. Texts with "
-            "the same meaning may not be grouped together. A multilingual model added by name "
-            "does better."
+            "The built-in model is for English, and these texts do not appear to be in "
+            "English. Texts with the same meaning may not be grouped together. A "
+            "multilingual model, added by name, works better."
         )
     encoder = encoder_for(code)
     if encoder is None:
         text = _(
-            "The built-in model is for English, and these texts look %s. Texts with the same "
-            "meaning may not be grouped together. A multilingual model added by name does better."
+            "The built-in model is for English, and these texts appear to be in %s. Texts "
+            "with the same meaning may not be grouped together. A multilingual model, "
+            "added by name, works better."
         )
         return text % NAMES[code]
     if encoder.is_installed:
         return ""
     text = _(
-        "The built-in model is for English, and these texts look %(language)s. The encoder "
-        "“%(encoder)s” (%(size)d MB) groups them better. Install it under “Match scorers”."
+        "The built-in model is for English, and these texts appear to be in "
+        "%(language)s. The encoder “%(encoder)s” (%(size)d MB) groups them better. "
+        "Install it under “Match scorers”."
     )
     values = {"encoder": encoder.title, "size": encoder.megabytes}
     return text % (values | {"language": NAMES[code]})

@@ -39,7 +39,7 @@ STEP_NAMES = {
     READ: _("Imported"),
     UNIQUE: _("Unique"),
     ONE_KEY_POINT: _("Exactly one key point"),
-    ONE_ROW: _("In one row"),
+    ONE_ROW: _("Match in one row"),
     ONE_SENTENCE: _("One sentence"),
     PUBLISHED_SENTENCE: _("One sentence, as published"),
     SAYS_SOMETHING: _("Says something"),
@@ -49,7 +49,7 @@ STEP_NAMES = {
 STATEMENT_STEP_NAMES = STEP_NAMES | {
     READ: _("Statements"),
     UNIQUE: _("Different"),
-    SAYS_SOMETHING: _("That say something"),
+    SAYS_SOMETHING: _("With content"),
 }
 
 

@@ -196,7 +196,7 @@ class SystemReconciliation(Reconciliation):
     @property
     def _chosen(self) -> Dataset:
         if self._dataset is None:
-            raise NotThisCell(_("There is no dataset."))
+            raise NotThisCell(_("No dataset was chosen."))
         return self._dataset
 
     @cached_property
@@ -239,8 +239,8 @@ class SystemReconciliation(Reconciliation):
             raise NotThisCell(_("The dataset does not have this topic and stance."))
         raise NotThisCell(
             _(
-                "The set could belong to any of %d topics and stances in the dataset. Give the "
-                "topic and stance."
+                "The set could belong to any of %d topics and stances in the dataset. Specify "
+                "the topic and stance."
             )
             % len(fitting)
         )

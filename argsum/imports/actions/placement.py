@@ -220,8 +220,8 @@ class ArgumentOrder:
         if cells and fits[order].strength < CLEAR:
             self.notes.append(
                 _(
-                    "The clusters agree with the key points no more than by chance. Check that "
-                    "the order of the arguments is right."
+                    "The clusters agree with the key points no better than chance. Check that the "
+                    "order of the arguments is right."
                 )
             )
         elif fits[order].ari < NEARLY_ALL:
@@ -237,8 +237,8 @@ class ArgumentOrder:
         if strength is None or strength < LEAST_STRENGTH:
             return ""
         text = _(
-            "The ids follow the arguments %(order)s: the index is %(here).3f, compared with "
-            "%(usual).3f %(other)s."
+            "The ids fit the arguments %(order)s: the adjusted Rand index is %(here).3f, "
+            "compared with %(usual).3f for arguments %(other)s."
         )
         self.notes.append(
             text
@@ -299,10 +299,10 @@ class ArgumentOrder:
 
 def _other_order(order: str, other: str, fits: Mapping[str, OrderFit]) -> str:
     reason = _(
-        "The cluster ids do not follow the arguments %(order)s: their agreement with the key "
-        "points (adjusted Rand index) is %(here).3f there, but %(there).3f for arguments "
-        "%(other)s. If that is their order, choose “%(key)s”, or name the arguments under "
-        "“arguments”."
+        "The cluster ids do not fit the arguments %(order)s: their agreement with the "
+        "key points (adjusted Rand index) is %(here).3f there, but %(there).3f for "
+        "arguments %(other)s. If that is the right order, choose “%(key)s”, or name "
+        "the arguments under “arguments”."
     )
     return reason % {
         "order": ORDER_NAMES[order],

@@ -53,7 +53,7 @@ def read_stored(source: ImportSource) -> Iterator[Line]:
         yield Note(_("The file has scores but no texts, so its sets have no key points."))
         yield from _runs(source, read_evaluations(source.path, name=source.name))
     elif any(name in content for name in LLM):
-        yield Note(_("Only scores of sets that people counted are read from this file."))
+        yield Note(_("Only the scores of sets that people have judged are read from this file."))
         yield from _llm_scores(source)
     elif holds_key_points(content):
         raise ImportRefused(
@@ -180,7 +180,7 @@ class StoredScoreReconciliation(Reconciliation):
             if len(self._counted) != entry.of:
                 raise ImportRefused(
                     _(
-                        "The file has %(file)d sets, but people counted %(here)d sets of the "
+                        "The file has %(file)d sets, but people have judged %(here)d sets in the "
                         "dataset."
                     )
                     % {"file": entry.of, "here": len(self._counted)}
@@ -239,8 +239,8 @@ class StoredScoreReconciliation(Reconciliation):
         else:
             return ""
         reason = _(
-            "A set with %(other)s came from position %(place)d in a file with this name. Rename "
-            "the file."
+            "A set with %(other)s was imported from position %(place)d in a file with "
+            "this name. Rename the file."
         )
         return reason % {"other": what, "place": entry.position}
 

@@ -340,7 +340,7 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
         )
     if estimate.settings > MOST_SETTINGS:
         raise SystemRunRefused(
-            _("%(n)s settings are too many; the maximum is %(most)s. Use fewer values.")
+            _("There are %(n)s settings, but the maximum is %(most)s. Use fewer values.")
             % {"n": f"{estimate.settings:,}", "most": f"{MOST_SETTINGS:,}"}
         )
     if any(
@@ -350,7 +350,7 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
         raise SystemRunRefused(_("The values of one setting are too long to be stored."))
     if estimate.sets > MOST_SETS:
         raise SystemRunRefused(
-            _("%(n)s cells and settings are too many for one run; the maximum is %(most)s.")
+            _("There are %(n)s cells and settings, but the maximum for one run is %(most)s.")
             % {"n": f"{estimate.sets:,}", "most": f"{MOST_SETS:,}"}
         )
 
@@ -399,7 +399,7 @@ def _require(run: SystemRun, changed: int) -> None:
     if changed != 1:
         run.refresh_from_db(fields=["state"])
         raise SystemRunRefused(
-            _("This is not possible while the run is in the state “%s”.")
+            _("This is not possible while the state of the run is “%s”.")
             % run.get_state_display().lower()
         )
 

@@ -58,17 +58,19 @@ def board_method(board: SummaryBoard) -> str:
     """Return the method of a leaderboard in named paragraphs."""
     choice = board.choice
     note = _(
-        "Shown: coverage by %(coverage)s, redundancy by %(redundancy)s.\n\nRanked by: weighted "
-        "score = %(weight).3f × coverage + %(rest).3f × (1 − redundancy).\n\nMeans: over %(n)d "
-        "cells of “%(dataset)s”; 95 %% intervals by t over topics, corrected for skewness, for "
-        "%(least)d topics or more.\n\nLeader: paired t over the topics of both systems, "
-        "corrected for skewness; Holm over all pairs with %(paired)d topics or more. Both "
-        "stances of a topic are one unit.\n\nLeft out: a cell in which fewer than %(share)d %% "
-        "of the arguments are clustered has no ARI without unclustered arguments. The mean is "
-        "over the other cells, whose number is given; next to it is the mean over all cells with "
-        "clusters, counting such cells as 0.\n\nShare clustered: arguments in a cluster, out of "
-        "the arguments that match exactly one reference. The share that ends up with a key point "
-        "is different: it depends on the match with key points, not on the clusters."
+        "Shown: coverage by %(coverage)s, redundancy by %(redundancy)s.\n\nRanked by: "
+        "weighted score = %(weight).3f × coverage + %(rest).3f × (1 − "
+        "redundancy).\n\nMeans: over %(n)d cells of “%(dataset)s”; 95 %% intervals by t "
+        "over topics, corrected for skewness, for %(least)d topics or more.\n\nLeader: "
+        "paired t over the topics of both systems, corrected for skewness; Holm over "
+        "all pairs with %(paired)d topics or more. Both stances of a topic are one "
+        "unit.\n\nLeft out: a cell in which fewer than %(share)d %% of the arguments "
+        "are clustered has no ARI without unclustered arguments. The mean is over the "
+        "other cells, and their number is given; next to it is the mean over all "
+        "cells with clusters, counting such cells as 0.\n\nShare clustered: arguments "
+        "in a cluster, out of the arguments that match exactly one reference. The "
+        "share that ends up with a key point is different: it depends on the match "
+        "with key points, not on the clusters."
     ) % {
         "coverage": source_name(choice.coverage),
         "redundancy": source_name(choice.redundancy),
@@ -114,7 +116,7 @@ SYSTEM_COLUMNS = (
     Column(
         lazy("Setting"), lambda row: _("differs by cell") if row.setting is None else row.setting
     ),
-    Column(lazy("How chosen"), lambda row: str(SELECTION_NAMES[row.selection])),
+    Column(lazy("Choice of setting"), lambda row: str(SELECTION_NAMES[row.selection])),
 )
 
 
@@ -141,7 +143,7 @@ def cells_table(board: SummaryBoard) -> TableData:
         Column(_("System"), "0.system"),
         Column(_("Cell"), "1"),
         Column(_("Setting"), lambda row: row[0].chosen[row[2]].setting),
-        Column(_("How chosen"), lambda row: str(SELECTION_NAMES[row[0].selection])),
+        Column(_("Choice of setting"), lambda row: str(SELECTION_NAMES[row[0].selection])),
         *(Column(FIGURE_NAMES[name], f"3.{name}") for name in FIGURES),
         *(
             Column(_("%s: other setting") % FIGURE_NAMES[name], partial(_other_setting, name))

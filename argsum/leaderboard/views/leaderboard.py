@@ -104,8 +104,8 @@ def _about(row: SystemRow) -> str:
         return _("best of %(n)d settings per cell by %(by)s") % fields
     how = f"{row.setting or NOTHING} · {SELECTION_NAMES[row.selection]}"
     if row.criterion:
-        return f"{how} ({_('of %(n)d by %(by)s') % fields})"
-    return f"{how} ({_('of %(n)d') % fields})" if row.settings > 1 else how
+        return f"{how} ({_('one of %(n)d settings, by %(by)s') % fields})"
+    return f"{how} ({_('one of %(n)d settings') % fields})" if row.settings > 1 else how
 
 
 def _without_interval(row: SystemRow) -> list[str]:

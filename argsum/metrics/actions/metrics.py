@@ -191,7 +191,7 @@ def request_metrics(
         If no set matches, or if the study is computing other metrics.
     """
     if not scorable_sets(study, choice).exists():
-        raise MetricsRefused(_("No sets with key points and references match."))
+        raise MetricsRefused(_("No matching sets have key points and references."))
     payload = {"plan": plan.as_payload(), "choice": choice.as_payload()}
     job = enqueue(study=study, kind=JOB, key=str(study.pk), actor=actor, **payload)
     if job.payload != payload:

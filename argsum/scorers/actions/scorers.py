@@ -107,7 +107,7 @@ def add_scorer(
         If the name is taken, the kind does not fit the task, or the model name is invalid.
     """
     if kind not in KINDS.get(task, ()) or kind == Kind.REGRESSOR:
-        raise ScorerRefused(_("This task and method need training."))
+        raise ScorerRefused(_("A scorer for this task and method needs training."))
     scorer = Scorer(
         study=study,
         name=name,

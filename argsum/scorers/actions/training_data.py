@@ -216,8 +216,8 @@ def rated_in(path: Path, *, column: str = "") -> Rated:
     if len(files) != 1:
         raise ScorerRefused(
             _(
-                "%s: name the table of pairs that has a quality column, or a folder that "
-                "contains one."
+                "%s: enter the name of a table of pairs with a quality column, or of a folder "
+                "that contains one such table."
             )
             % path.name
         )

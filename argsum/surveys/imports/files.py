@@ -363,7 +363,10 @@ def _remarks(reading: _Reading) -> Iterator[str]:
             )
         yield text % f"{number:,}"
     if not reading.column(ColumnRole.RESPONDENT):
-        yield _("No column identifies respondents, so a row is recognized by all its cells.")
+        yield _(
+            "No column identifies respondents, so each row is recognized by the contents "
+            "of all its cells."
+        )
     if number := counts["groups"]:
         text = ngettext(
             "%(left)s more group is left out; only the first %(most)s are kept.",

@@ -68,7 +68,10 @@ class SurveyReconciliation(Reconciliation):
             stored = self._stored.get(question.header)
             if stored and question.text[:LONGEST_TOPIC] not in (stored.text, stored.column):
                 about = {"column": question.header[:80], "text": stored.text}
-                text = _("“%(column)s” was “%(text)s” before; its answers are added there.")
+                text = _(
+                    "“%(column)s” was previously “%(text)s”. Its answers are added to that "
+                    "question."
+                )
                 self.outcome.notes.append(text % about)
         if silent:
             self.outcome.notes.append(_("Nobody answered: %s.") % " · ".join(silent))

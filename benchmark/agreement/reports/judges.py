@@ -61,8 +61,8 @@ SOURCES = {
     "alternative": lazy("Calderon, Reichart and Dror 2025; Benjamini and Heller 2008"),
     "agreement": lazy("non-inferiority, Westlake 1972; Krippendorff 2011"),
     "bias": lazy("equivalence, Westlake 1972"),
-    "unscored": lazy("Clopper and Pearson 1934; coverage as on boards"),
-    "consistency": lazy("Spearman and Brown 1910; Krippendorff's marks .8 and .667"),
+    "unscored": lazy("Clopper and Pearson 1934; coverage as on leaderboards"),
+    "consistency": lazy("Spearman and Brown 1910; Krippendorff's thresholds of .8 and .667"),
 }
 
 # Plain sentences on the result of a rule, for readers who do not know the rules.
@@ -168,8 +168,8 @@ def chance_of(figures: Agreement, judge: str) -> str:
     if figure.value > 0 and (figure.low is None or figure.low > 0):
         return ""
     text = _(
-        "It is not proven to score above chance level: guessing gives 0, and alpha with people "
-        "is %s."
+        "The data do not show that it scores better than chance: guessing gives an "
+        "alpha of 0, and its alpha with people is %s."
     )
     return text % _estimate(figure)
 
@@ -196,7 +196,7 @@ def numbers_of(rule: str, outcome: RuleOutcome) -> str:
             return outcome.reason
         return _("winning rate %(omega).2f, advantage %(rho).3f, n %(n)d") % vars(numbers)
     if numbers.value is None:
-        return outcome.reason or _("it judged no answer twice")
+        return outcome.reason or _("it did not judge any answer twice")
     return _("reliability %(value).3f with %(k)g sheets each, n %(n)d") % vars(numbers)
 
 
@@ -331,14 +331,15 @@ JUDGE_TABLES: dict[str, FigureTable] = {
     "judges": FigureTable(
         lazy("Comparison of judges"),
         lazy(
-            "Sorted by the interval alpha of totals between each judge and individual people. A "
-            "rank range contains every rank that the tests allow: paired differences of alphas "
-            "over questions, all pairs of judges, Holm. Pearson and bias (mean difference, judge "
-            "minus people) compare with the mean of people. rho: how often the judge comes at "
-            "least as close to the other people as the left-out person does. Reliability: share "
-            "of the variance of totals that lies between answers, from replicates. Price and time "
-            "cover every attempt, for 1,000 scored answers, if calls on this site recorded them. "
-            "The chart shows at most the 12 best judges."
+            "Sorted by the interval alpha of totals between each judge and individual "
+            "people. A rank range contains every rank that the tests allow: paired "
+            "differences of alphas over questions, all pairs of judges, Holm. Pearson and "
+            "bias (mean difference, judge minus people) are computed against people's "
+            "mean. rho: how often the judge comes at least as close to the other people "
+            "as the left-out person does. Reliability: share of the variance of totals "
+            "that lies between answers, from replicates. Price and time cover every "
+            "attempt, for 1,000 scored answers, if calls on this site recorded them. The "
+            "chart shows at most the 12 best judges."
         ),
         (
             Column(lazy("Rank"), "rank"),
@@ -347,7 +348,7 @@ JUDGE_TABLES: dict[str, FigureTable] = {
             Column(lazy("Judge"), "name"),
             Column(lazy("Family"), _family),
             Column(lazy("Answers"), "answers"),
-            Column(lazy("With people n"), "agreement.n"),
+            Column(lazy("n with people"), "agreement.n"),
             EstimateColumn(lazy("Interval alpha with people"), "agreement"),
             EstimateColumn(lazy("Pearson"), "pearson"),
             EstimateColumn(lazy("Bias, points"), "bias"),
@@ -374,7 +375,7 @@ JUDGE_TABLES: dict[str, FigureTable] = {
             Column(lazy("Rater"), "0"),
             Column(lazy("Answers with several sheets"), "2.n"),
             Column(lazy("Sheets each"), "1"),
-            Column(lazy("All the same"), "2.exact"),
+            Column(lazy("Identical points"), "2.exact"),
             EstimateColumn(lazy("Reliability of one sheet"), "2.reliability"),
             Column(lazy("Variance between answers"), "2.between"),
             Column(lazy("Variance between sheets of one answer"), "2.within"),
@@ -445,9 +446,9 @@ JUDGE_TABLES: dict[str, FigureTable] = {
     "replace": FigureTable(
         lazy("Which judges can replace people"),
         lazy(
-            "Yes if every rule says yes, no if any rule says no; anything else is not proven. "
-            "The tests for “no” are corrected for the number of rules and columns. The page "
-            "lists the rules."
+            "“Yes” if the result of every rule is yes, “no” if the result of any rule is "
+            "no, and otherwise “not proven”. The tests for “no” are corrected for the "
+            "number of rules and columns. The page lists the rules."
         ),
         (
             Column(lazy("Judge"), "0"),

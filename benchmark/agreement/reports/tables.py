@@ -152,12 +152,12 @@ PAIR_TABLES: dict[str, FigureTable] = {
     "pairs": FigureTable(
         lazy("Pairs of raters"),
         lazy(
-            "Each unit is an answer that both scored. Replicates of a judge are averaged; of a "
-            "person's repeats, the first sheet counts. Intervals leave out one question at a time "
-            "(jackknife, t corrected for skewness): bias needs at least 10 questions, all other "
-            "figures 20, or 50 if nearly all points are the same. Bias: mean difference, first "
-            "minus second. Leniency: bias as a share of the maximum; above 0, the first gives "
-            "more points."
+            "Each unit is an answer that both raters scored. Replicates of a judge are "
+            "averaged; of a person's repeats, the first sheet counts. Intervals leave out "
+            "one question at a time (jackknife, t corrected for skewness): bias needs at "
+            "least 10 questions, all other figures 20, or 50 if nearly all points are the "
+            "same. Bias: mean difference, first minus second. Leniency: bias as a share "
+            "of the maximum; above 0, the first gives more points."
         ),
         lambda figures, choice: [
             *NAMES,
@@ -171,8 +171,8 @@ PAIR_TABLES: dict[str, FigureTable] = {
     "criteria": FigureTable(
         lazy("By column"),
         lazy(
-            "One measure for the total, each group and each criterion. The table of pairs of "
-            "raters has the intervals, for the column chosen there."
+            "One measure for the total, each group and each criterion. The intervals are "
+            "in the table of pairs of raters, for the column chosen there."
         ),
         lambda figures, choice: [
             *NAMES,

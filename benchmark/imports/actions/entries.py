@@ -187,7 +187,7 @@ def _judged_counts(file: JudgedFile, judge: str) -> Iterator[Note]:
         "valid": file.counts[JudgementState.VALID],
         "number": file.counts.total(),
     }
-    yield Note(_("%(valid)s of %(number)s judgements by “%(judge)s” can be used.") % fields)
+    yield Note(_("%(valid)s of %(number)s judgements by “%(judge)s” are usable.") % fields)
     others = [
         (reading, number)
         for reading, number in file.counts.items()
@@ -276,8 +276,8 @@ def _remarks(link: AnswerLink) -> Iterator[Flag]:
     score = link.score
     if score.swallowed:
         text = ngettext(
-            "The text included %s row below it; it now ends at its first tab.",
-            "The text included %s rows below it; it now ends at its first tab.",
+            "The text included %s row below it. It was cut at its first tab.",
+            "The text included %s rows below it. It was cut at its first tab.",
             score.swallowed,
         )
         yield Flag(score.row, "comparison", text % score.swallowed)
@@ -291,7 +291,7 @@ def _remarks(link: AnswerLink) -> Iterator[Flag]:
         yield Flag(score.row, "comparison", _("Linked by the first 300 letters and digits."))
     if link.is_repeat:
         reason = _(
-            "Another row is about the same answer; this one is kept as another rater's sheet."
+            "Another row is about the same answer, so this row is kept as another rater's sheet."
         )
         yield Flag(score.row, "", reason)
     for key in score.off_scale:

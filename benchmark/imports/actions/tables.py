@@ -143,7 +143,7 @@ class AnswerFinder:
         if key := self._told(about):
             return AnswerMatch(key, TOLD)
         if not {"object1", "object2", "system"} <= set(about):
-            raise NoAnswer(_("the study has no answer with this id, or from this position"))
+            raise NoAnswer(_("the study has no answer with this id or from this position"))
         among = self._among(about)
         fitting = _fitting(among, about)
         if "text" in about and len({(answer.aspect, answer.scenario) for answer in fitting}) == 1:

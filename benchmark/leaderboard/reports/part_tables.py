@@ -316,8 +316,8 @@ def pair_chart(pair: SystemPair, size: str) -> Spec:
 def pair_alt(pair: SystemPair) -> str:
     """Return the chart's text alternative."""
     return _(
-        "%(first)s has more points on %(wins)d of %(n)d questions, %(second)s on %(losses)d, and "
-        "both have the same on %(ties)d."
+        "%(first)s has more points on %(wins)d of %(n)d questions, %(second)s on "
+        "%(losses)d, and both have equal points on %(ties)d."
     ) % {
         "first": pair.first,
         "second": pair.second,

@@ -271,9 +271,10 @@ def earlier_version(board: ScoreBoard) -> str:
     if version == VERSION:
         return ""
     sentence = _(
-        "These figures were frozen by version %s of the leaderboard: intervals are percentiles "
-        "of resampled questions, too narrow for few questions. Its rank ranges and groups are "
-        "not shown, because they claimed more than the tests support."
+        "These figures were frozen by version %s of the leaderboard: the intervals "
+        "are percentiles of resampled questions, which are too narrow for few "
+        "questions. Its rank ranges and groups are not shown, because they claimed "
+        "more than the tests support."
     )
     return sentence % version
 

@@ -31,12 +31,13 @@ from .snapshot import Filters
 from .standings import BoardLine, board_rows, column_name, judge_name, ranking_of, thin_cells
 
 RECIPE = lazy(
-    "Counted: every sheet, even several for one answer, as in the CompQA paper; people's "
-    "consolidated sheets if an answer has them; points outside the scale as given. Incomplete "
-    "sheets are left out.\n\nCells: mean ± sample sd over sheets.\n\nRows: unweighted mean of the "
-    "scenario means ± mean of their sds.\n\nCertainty: no intervals and no ranks. Systems have "
-    "different questions and unequal numbers of sheets, and these sds do not show how precise a "
-    "mean is."
+    "Counted: every sheet, even several for one answer, as in the CompQA paper; "
+    "people's consolidated sheets if an answer has them; points outside the scale "
+    "as given. Incomplete sheets are left out.\n\nCells: mean ± sample sd over "
+    "sheets.\n\nRows: unweighted mean of the scenario means ± mean of their "
+    "sds.\n\nUncertainty: no intervals and no ranks. Systems have different "
+    "questions and unequal numbers of sheets, and these sds do not show how "
+    "precise a mean is."
 )
 
 
@@ -245,24 +246,25 @@ TABLES: dict[str, FigureTable] = {
     "board": FigureTable(
         lazy("Leaderboard"),
         lazy(
-            "Mean: over the questions that all ranked systems share, in the scenarios that "
-            "systems with scenarios share (a system without scenarios, such as people, counts "
-            "with its own answers), so that differences of means are paired differences. Means of "
-            "other systems are over their own questions and cannot be compared. Replicates, "
-            "people and choices are averaged within the question first; of a person's repeats, "
-            "the first sheet counts.\n\nIntervals: 95 %, Student's t over questions, corrected "
-            "for skewness (Hall 1992), for ten questions or more.\n\nRank: every pair of systems "
-            "is tested question by question (the same t; p at least that of the exact sign-flip "
-            "test; Holm over all pairs), for ten common questions or more. A range of ranks "
-            "leaves out the systems shown to be above and those shown to be below. Two systems in "
+            "Mean: over the questions that all ranked systems share, in the scenarios "
+            "that systems with scenarios share (a system without scenarios, such as "
+            "people, counts with its own answers), so that differences of means are "
+            "paired differences. Means of other systems are over their own questions and "
+            "cannot be compared. Replicates, people and choices are averaged within the "
+            "question first; of a person's repeats, the first sheet counts.\n\nIntervals: "
+            "95 %, Student's t over questions, corrected for skewness (Hall 1992), for "
+            "ten questions or more.\n\nRank: every pair of systems is tested question by "
+            "question (the same t; p at least that of the exact sign-flip test; Holm over "
+            "all pairs), for ten common questions or more. A range of ranks leaves out "
+            "the systems shown to be above and those shown to be below. Two systems in "
             "the same group cannot be told apart; two in different groups may still be "
-            "indistinguishable.\n\nLeft out: unscored sheets are left out of every mean; coverage "
-            "is the share of requested answers with a score. Cells with too few scored questions "
-            "are listed separately and are left out of every mean.\n\nWithout length: all scored "
-            "answers, adjusted to the systems' mean length along the slope within systems; "
-            "Student's t with questions as clusters.\n\nCalibrated to people: mean of the "
-            "scenarios' prediction-powered means and of their bounds, so the interval tends to be "
-            "too wide."
+            "indistinguishable.\n\nLeft out: unscored sheets are not part of any mean; "
+            "coverage is the share of requested answers with a score. Cells with too few "
+            "scored questions are listed separately and are left out of every "
+            "mean.\n\nWithout length: all scored answers, adjusted to the systems' mean "
+            "length along the slope within systems; Student's t with questions as "
+            "clusters.\n\nCalibrated to people: mean of the scenarios' prediction-powered "
+            "means and of their bounds, so the interval tends to be too wide."
         ),
         _board,
         _lines,
@@ -332,7 +334,7 @@ TABLES: dict[str, FigureTable] = {
         cell_rows,
     ),
     "distributions": FigureTable(
-        lazy("Spread of points"),
+        lazy("Distribution of points"),
         lazy(
             "Scored answers by points, half points rounded down; the chart shows the first and "
             "the last ranked system."

@@ -99,7 +99,7 @@ def test_one_click_analyses_every_cell_that_can_be(lab):
     Cell.objects.bulk_create(
         Cell(dataset=empty, topic=f"Topic {n}", stance=0, position=n + 10) for n in range(50)
     )
-    with pytest.raises(AnalysisRefused, match="at most 50"):
+    with pytest.raises(AnalysisRefused, match="At most 50"):
         analyse_dataset(study=lab.study, actor=lab.boss, dataset=empty)
 
 
@@ -160,7 +160,7 @@ def test_what_failed_or_was_cancelled_can_begin_again(lab, monkeypatch):
         cancel_analysis(analysis=made, actor=lab.boss)
     resume_analysis(analysis=made, actor=lab.boss)
     assert work(made).state == State.DONE
-    with pytest.raises(AnalysisRefused, match="in the state “done”"):
+    with pytest.raises(AnalysisRefused, match="its state is “done”"):
         resume_analysis(analysis=made, actor=lab.boss)
 
 

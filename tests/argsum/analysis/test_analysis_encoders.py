@@ -194,8 +194,8 @@ def analysed(lab, name, reason, **fields):
 def test_the_encoder_is_named_with_its_reason(lab, install):
     done = analysed(lab, MULTILINGUAL, "language")
     why = (
-        "The comments are in German, which the match scorer does not know; "
-        "this encoder separates praise from complaints less well."
+        "The comments are in German, a language that the match scorer does not support. "
+        "This encoder separates praise from complaints less well."
     )
     assert encoder_of(done).why == why
     assert foreign_language(done) == ""

@@ -239,9 +239,9 @@ def test_the_page_moves_renames_and_merges(lab):
     opened = {row.name for row in answer.context["page"] if row.is_open}
     assert opened == {"Hall"}
     answer = lab.edit("rename_theme", theme=["Hall"], name="The hall")
-    assert "The theme is now called “The hall”." in flat(answer)
+    assert "The theme was renamed to “The hall”." in flat(answer)
     answer = lab.edit("merge_themes", theme=["The hall", "Outside"], name="Elsewhere")
-    assert "The themes are now one: “Elsewhere”." in flat(answer)
+    assert "The themes were merged into “Elsewhere”." in flat(answer)
     assert set(lab.names().values()) == {"Inside", "Elsewhere"}
     wrong = lab.edit("rename_theme", theme=["Inside", "Elsewhere"], name="x")
     assert wrong.status_code == 422

@@ -121,7 +121,7 @@ def test_what_people_decided_stays(lab):
     assert NearDuplicateGroup.objects.count() == 1
     assert not group.members.filter(is_out=False).exists()
     assert lab.analysis.voices == lab.analysis.comments
-    with pytest.raises(GroupRefused, match="Restore the group first"):
+    with pytest.raises(GroupRefused, match="Restore it first"):
         change_group(group=group, actor=lab.researcher, is_out=False, comment=member)
     change_group(group=group, actor=lab.researcher, is_out=False)
     assert group.members.filter(is_out=False).count() == 8

@@ -257,7 +257,7 @@ def test_a_target_draws_what_is_missing(lab):
     made = lab.open(target=20)
     # Pairs that wait for an answer are not drawn again.
     assert sample_of(plan).size == 0
-    with pytest.raises(RoundNotReady, match="enough for this target"):
+    with pytest.raises(RoundNotReady, match="already been drawn for this target"):
         lab.open(target=20, name="Second round")
     lab.answer(made, lab.makes)
     assert sample_of(plan).size < wide.size
@@ -299,7 +299,7 @@ def test_report_and_interface_give_audited_shares(lab):
     value, low, high = (round(100 * number) for number in (share.value, share.low, share.high))
     report = lab.text("analysis_report")
     assert f"audited: {value} % [{low}, {high}], 13 pairs" in report
-    assert "corrected by people who read a random sample" in report
+    assert "answers of people who read a random sample" in report
     assert "people have not checked" not in report
     # People answer about comments, not about voices.
     assert "audited:" not in lab.text("analysis_report", {"count": "voices"})

@@ -50,7 +50,7 @@ def test_a_file_makes_dataset_cells_sets_and_sheets(study, run):
     rater = Rater.objects.get()
     assert (rater.kind, rater.external_id, str(rater), rater.user) == ("person", "A1", "A1", None)
     # The count column says 2, redundancy .5 of three summaries gives 1.5.
-    assert "n_unique: The count is 2, but the share gives 1.5. The share is used." in said
+    assert "n_unique: The count is 2, but the share implies 1.5. The share is used." in said
 
 
 def test_a_corrected_file_may_have_one_more_row_at_the_top(study, run):

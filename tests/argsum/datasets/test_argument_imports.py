@@ -87,7 +87,7 @@ def test_what_differs_in_a_second_file_is_shown_and_kept_unless_asked(bring, bri
     quality = (TOPIC, ARGUMENTS["a1"], "Silence is restful", 1, 1, "test", 0.75)
     kept = bring_pairs(quality)
     assert kept.counts["arguments"]["changed"] == 1
-    assert "a quality for 1 argument that has none yet" in kept.notes[-1]
+    assert "a quality score for 1 argument that does not have one yet" in kept.notes[-1]
     assert CellArgument.objects.get(name="a1").quality is None
     bring_pairs(quality, update_changed=True)
     assert CellArgument.objects.get(name="a1").quality == 0.75

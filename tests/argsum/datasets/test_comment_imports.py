@@ -90,7 +90,7 @@ def test_one_column_is_enough(bring):
     (funnel,) = row.funnels
     assert (funnel.comments, row.comments) == (4, 4)
     steps = [(step.name, step.left) for step in funnel.steps]
-    assert steps == [("Statements", 6), ("Different", 5), ("That say something", 4)]
+    assert steps == [("Statements", 6), ("Different", 5), ("With content", 4)]
     dataset = change_recipe(dataset=Dataset.objects.get(), steps=[], actor=None)
     assert dataset.recipe["counts"] == {"": {"read": 6, "unique": 5}}
     assert dataset.recipe["comments"] == 4

@@ -133,7 +133,7 @@ def test_the_dataset_shows_comments_and_statements(client, cell, django_assert_m
     with django_assert_max_num_queries(19):
         shown = flat(page(client, "dataset", cell.dataset))
     assert "3 comments · 2 different statements kept, out of 4 · 1 topic" in shown
-    assert "That say something" in shown
+    assert "With content" in shown
     assert "Keep a statement if it" in shown
     assert "is exactly one sentence" not in shown
     make_system_run(cell.dataset)

@@ -72,7 +72,7 @@ def test_rows_that_do_not_fit_are_named_and_nothing_comes_in(bring, study):
         ([(BUS, "", 7, 0.5)], "row 2, quality: '7' is not a number from 0 to 1"),
         ([("", "", 0.5, 0.5)], "row 2, argument: is not a text"),
         ([(BUS, "other", 0.5, 0.5)], "row 2, set: 'other' is not one of"),
-        ([good, (BUS, "", 0.6, 0.5)], "row 3, quality: The same argument had quality 0.5"),
+        ([good, (BUS, "", 0.6, 0.5)], "row 3, quality: An earlier row gives the same argument"),
     ):
         assert reason in bring(rated(*rows))
     assert "no dataset named “Trams”" in bring(rated(good), dataset="Trams")

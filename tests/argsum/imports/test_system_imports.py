@@ -235,7 +235,7 @@ def test_a_file_of_the_same_name_with_other_sets_is_refused(run):
     ):
         for dry_run in (True, False):
             said = run(value=0.75, update_changed=True, dry_run=dry_run, **changed)
-            assert f"A set with {other} came from position 1 in a file with this name" in said
+            assert f"A set with {other} was imported from position 1 in a file with" in said
     assert list(MetricScore.objects.values_list("value", flat=True)) == [0.25]
 
 
@@ -292,7 +292,7 @@ def test_ids_in_the_order_of_the_rows_are_not_matched_to_another(cluster, rows):
     for asked in ({}, {"order": "key_points"}, {"order": "texts"}):
         for dry_run in (True, False):
             said = cluster(ids_of(rows), dry_run=dry_run, leave_out_rejected=True, **asked)
-            assert "The cluster ids do not follow the arguments sorted by" in said
+            assert "The cluster ids do not fit the arguments sorted by" in said
             assert "choose “rows”" in said
     assert not SummarySet.objects.exists()
     for _twice in range(2):

@@ -104,7 +104,7 @@ def test_what_cannot_be_run_is_said_beside_the_field(lab):
     usual |= {"dataset": lab.dataset.pk, "settings": "typed"}
     for changed, said in (
         ({"mcargsum-threshold": "0.5-0.1 step 0.1"}, "A range must increase"),
-        ({"variant": "candidates"}, "This system has only"),
+        ({"variant": "candidates"}, "This system only supports"),
         ({"variant": "seq2seq"}, "Enter the name of a model"),
         ({"system": "uskpm", "variant": "plain", "uskpm-neighbours": "1"}, "between 2 and 100"),
         ({"dataset": 0}, "Select a valid choice"),

@@ -171,7 +171,7 @@ def test_a_new_scorer_names_a_model_and_no_folder_of_the_server(place):
     assert (made.state, made.threshold) == ("ready", 0.5)
     with pytest.raises(ScorerRefused, match="with this name"):
         scorers.add_scorer(name="Hub", base_model="org/model", **usual)
-    with pytest.raises(ScorerRefused, match="need training"):
+    with pytest.raises(ScorerRefused, match="needs training"):
         scorers.add_scorer(name="R", **usual | {"task": "quality", "kind": "regressor"})
     (place / "models/own").mkdir(parents=True)
     (place / "models/own/model.safetensors").write_bytes(b"weights")

@@ -187,7 +187,7 @@ def test_another_wording_of_a_code_is_told(bring):
     bring(qualtrics(), survey="Building")
     other = qualtrics().replace(GOOD.encode(), b"What is bad about it?")
     notes = bring(other, survey="Building", write=False).notes
-    assert f"“Q3” was “{GOOD}” before; its answers are added there." in notes
+    assert f"“Q3” was previously “{GOOD}”. Its answers are added to that question." in notes
     # Without a name it is a survey of its own.
     assert bring(other, name="other.csv").counts["respondents"]["new"] == 6
     assert Survey.objects.count() == 2
