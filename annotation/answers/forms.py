@@ -32,9 +32,9 @@ def label_choices(study: Study) -> list[tuple[str, str]]:
         (str(label_round.public_id), label_round.name) for label_round in labelled_rounds(study)
     ]
     return [
-        ("", _("Study's choice: %s") % labels_name(study)),
+        ("", _("Study default: %s") % labels_name(study)),
         *named,
-        (NEWEST, _("Each sentence's newest")),
+        (NEWEST, _("Newest label of each sentence")),
     ]
 
 
@@ -42,7 +42,7 @@ def label_choices(study: Study) -> list[tuple[str, str]]:
 
 ALL_MEANT = lazy("Leave empty for all.")
 PLAIN_ONLY = lazy("Plain only")
-MIXED = lazy("All, mixed")
+MIXED = lazy("All conditions, mixed")
 
 
 class SystemsField(forms.ModelMultipleChoiceField):
@@ -79,12 +79,12 @@ class ConditionsField(forms.MultipleChoiceField):
 
     def __init__(self, **kwargs) -> None:
         usual: dict[str, Any] = {
-            "label": lazy("Only conditions"),
+            "label": lazy("Conditions"),
             "required": False,
             "help_text": lazy(
-                "Leave empty for plain answers only. Answers written with filtered arguments or "
-                "from part of the question are left out, because figures for a mix describe "
-                "neither."
+                "Leave empty for plain answers only. Answers written with filtered arguments "
+                "or from part of the question are then left out, because figures for a mixture "
+                "describe neither kind."
             ),
         }
         super().__init__(**usual | kwargs)
@@ -97,7 +97,7 @@ class ConditionField(forms.ChoiceField):
     sent = "The id of a condition, or “all”. Empty for plain conditions."
 
     def __init__(self, **kwargs) -> None:
-        usual: dict[str, Any] = {"label": lazy("Only condition"), "required": False}
+        usual: dict[str, Any] = {"label": lazy("Condition"), "required": False}
         super().__init__(**usual | kwargs)
 
 
@@ -138,7 +138,7 @@ class QuestionSearchForm(forms.Form):
         empty_label=lazy("Anybody"),
     )
     condition = forms.ModelChoiceField(
-        label=lazy("Under condition"),
+        label=lazy("Condition"),
         required=False,
         queryset=Condition.objects.none(),
         to_field_name="public_id",
@@ -164,7 +164,11 @@ def _aspects(study: Study) -> list[tuple[str, Any]]:
     questions = named.distinct()[:MOST_ASPECTS]
     # A prefix distinguishes an aspect named "-" from the choice "without aspect".
     marked = [(f"={aspect}", aspect) for aspect in questions]
-    return [("", lazy("Any or none")), (WITHOUT_ASPECT, lazy("Without aspect")), *marked]
+    return [
+        ("", lazy("With or without an aspect")),
+        (WITHOUT_ASPECT, lazy("Without an aspect")),
+        *marked,
+    ]
 
 
 class AnswerFilterForm(forms.Form):
@@ -220,7 +224,7 @@ class QuestionForm(forms.Form):
         label=lazy("Own wording"),
         required=False,
         max_length=500,
-        help_text=lazy("If empty: which is better, one object or the other?"),
+        help_text=lazy("Leave empty to ask which object is better."),
     )
 
     def __init__(self, *args, study: Study, **kwargs) -> None:
@@ -239,8 +243,8 @@ class QuestionListForm(forms.Form):
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
         help_text=lazy(
-            "One question per line: “tea vs coffee”, or objects, aspect and wording as "
-            "copied from a spreadsheet, with or without headers."
+            "One question per line: “tea vs coffee”, or objects, aspect and wording copied "
+            "from a spreadsheet, with or without a header row."
         ),
     )
 
@@ -265,5 +269,5 @@ class SystemForm(forms.Form):
     kind = forms.ChoiceField(
         label=lazy("Kind"),
         choices=System.Kind.choices,
-        help_text=lazy("Experts never see texts written by people alongside those they edit."),
+        help_text=lazy("Experts never see texts written by people alongside the texts they edit."),
     )

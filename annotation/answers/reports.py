@@ -80,7 +80,7 @@ def labels_name(study: Study, whose: str = "") -> str:
     """Return the name of the chosen labels."""
     source = whose_labels(study, whose)
     if source == NEWEST:
-        return _("each sentence's newest")
+        return _("newest label of each sentence")
     return label_rounds_of(study).values_list("name", flat=True).get(public_id=source)
 
 

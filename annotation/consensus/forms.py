@@ -21,7 +21,10 @@ class AdjudicationForm(forms.Form):
         label=_("Comment"),
         max_length=MAX_COMMENT,
         required=False,
-        help_text=_("What made the decision hard? Useful for the next version of the guideline."),
+        help_text=_(
+            "What made the decision hard? Your answer is useful for the next version of the "
+            "guideline."
+        ),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
     known = forms.DateTimeField(required=False, widget=forms.HiddenInput)

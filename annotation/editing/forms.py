@@ -92,7 +92,10 @@ class EditingRoundForm(RoundPlanForm):
         required=False,
         min_value=1,
         max_value=32_767,
-        help_text=_("For systems that answered several times. Leave empty for any."),
+        help_text=_(
+            "For systems that answered a question several times. Leave empty to include every "
+            "answer."
+        ),
     )
     leave = forms.ChoiceField(
         label=_("Exclude"), choices=LEAVE, initial=LEAVE_QUESTIONS, required=False

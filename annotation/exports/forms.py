@@ -47,8 +47,9 @@ class ExportForm(forms.Form):
         label=_("CSV exactly as stored"),
         required=False,
         help_text=_(
-            "Warning: a sentence that begins with = or + can run as a formula when a spreadsheet "
-            "program opens the file. If this is off, such text gets an apostrophe."
+            "Warning: a sentence that begins with = or + can run as a formula when a "
+            "spreadsheet program opens the file. If this option is off, an apostrophe is put "
+            "in front of such text."
         ),
     )
 

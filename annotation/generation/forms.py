@@ -26,15 +26,15 @@ from cqa_site.runs.models import PromptVersion
 from cqa_site.web.pages import offer
 
 BY_RELEVANCE = [
-    ("any", lazy("All, including unlabelled ones")),
+    ("any", lazy("All, including unlabelled arguments")),
     ("3", lazy("Only label 3")),
     ("2-3", lazy("Labels 2 and 3")),
-    ("0-1", lazy("Labels 0 and 1, a probe with useless arguments")),
+    ("0-1", lazy("Labels 0 and 1, to test with useless arguments")),
 ]
 BY_FAVOUR = [
     ("any", lazy("All")),
-    ("object1", lazy("Only those for the first object")),
-    ("object2", lazy("Only those for the second object")),
+    ("object1", lazy("Only arguments for the first object")),
+    ("object2", lazy("Only arguments for the second object")),
 ]
 
 
@@ -48,7 +48,7 @@ class GenerationForm(RunPlanForm):
         label=lazy("Questions"),
         choices=[
             ("all", lazy("All in the study")),
-            ("comparisons", lazy("Those about the comparisons selected below")),
+            ("comparisons", lazy("Questions about the comparisons selected below")),
             ("sample", lazy("A random sample")),
         ],
         initial="all",
@@ -76,15 +76,15 @@ class GenerationForm(RunPlanForm):
         label=lazy("Arguments by final label"), choices=BY_RELEVANCE, initial="any"
     )
     labels = LabelsField(
-        help_text=lazy("Applies if arguments are filtered by label; the run records the source.")
+        help_text=lazy("Used if arguments are filtered by label. The run records the source.")
     )
     favoured = forms.ChoiceField(
         label=lazy("Arguments by the object they favour"),
         choices=BY_FAVOUR,
         initial="any",
         help_text=lazy(
-            "A probe for bias. A rule decides based on the wording; if it cannot tell, the "
-            "argument is left out and counted."
+            "A test for bias. A rule decides from the wording which object an argument "
+            "favours. If it cannot decide, the argument is left out and counted."
         ),
     )
     most_arguments = forms.IntegerField(
@@ -106,24 +106,26 @@ class GenerationForm(RunPlanForm):
         "max_tokens",
         initial=1_500,
         help_text=lazy(
-            "300 words and a list of arguments take about 900 tokens; reasoning models need far "
-            "more. A truncated reply is requested once more with twice the limit, and is never "
-            "used as an answer."
+            "300 words and a list of arguments take about 900 tokens; reasoning models need "
+            "far more. A truncated reply is never used as an answer; the request is sent once "
+            "more with twice the limit."
         ),
     )
     seed = differing(
         "seed",
         help_text=lazy(
-            "Sets the sample, the arguments and their order, and the pre-flight requests."
+            "Determines the sample, the arguments and their order, and the pre-flight requests."
         ),
     )
-    reuse = differing("reuse", help_text=lazy("Costs nothing. Turn off to get fresh texts."))
+    reuse = differing(
+        "reuse", help_text=lazy("Stored replies cost nothing. Clear this box to get new texts.")
+    )
     replicates = forms.IntegerField(
         label=lazy("Answers per question"),
         initial=3,
         min_value=1,
         max_value=MOST_CHOICES,
-        help_text=lazy("Each is a separate request with the same arguments."),
+        help_text=lazy("Each answer is a separate request with the same arguments."),
     )
 
     def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
@@ -233,7 +235,9 @@ class MatrixForm(GenerationForm):
         """Validate the combinations and limit their number."""
         data = super().clean()
         if not self.errors and self._count(data) > MOST_RUNS:
-            text = _("You chose %(found)d combinations; one launch can have at most %(most)d.")
+            text = _(
+                "You chose %(found)d combinations, but you can start at most %(most)d at once."
+            )
             self.complain("prompt", text % {"found": self._count(data), "most": MOST_RUNS})
         return data
 

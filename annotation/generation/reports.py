@@ -23,7 +23,7 @@ CHOICES: dict[str, Promise] = {
     SECOND: lazy("the second object"),
     NEITHER: lazy("neither: the answer declines to choose"),
     UNCLEAR: lazy("a word that names neither object"),
-    NONE: lazy("no part naming a choice"),
+    NONE: lazy("no part that names a choice"),
 }
 LEFT_OUT: dict[str, Promise] = {
     "blank": lazy("arguments without a sentence"),

@@ -167,7 +167,7 @@ def figures_of(compared: AnswersComparison) -> list[tuple[str, Any, Any]]:
         (_("Mean words"), floatformat(base.words_mean, 0), floatformat(other.words_mean, 0)),
     ]
     if any(spread.read < spread.answers for spread in pair):
-        rows.insert(1, (_("The first of these, counted below"), base.read, other.read))
+        rows.insert(1, (_("First answers, counted below"), base.read, other.read))
     for name, title in CHOICES.items():
         first, second = (spread.choices.get(name, 0) for spread in pair)
         if first or second:

@@ -35,7 +35,7 @@ NEW_VOTES = ngettext_lazy("%(shown)s new vote", "%(shown)s new votes", "number")
 TO_LABEL = _("The arguments can be labelled in a round.")
 TO_A_ROUND = _("Label them in a new round")
 SIDE_BY_SIDE = _("The answers appear side by side with those from other systems.")
-WHO_WROTE = _("Who wrote the answers")
+WHO_WROTE = _("See who wrote the answers")
 
 
 @dataclass(frozen=True)
@@ -260,13 +260,14 @@ def register_study_imports() -> None:
         ),
         TableFormat(
             "table",
-            _("Sentences or labels in any table, columns mapped by you"),
+            _("Sentences or labels in any table, with columns that you map"),
             vote_sources.read_mapped,
             asks="mapping",
             asking=TableImportForm,
             holds=_(
-                "Set from the headers where they are clear. Object 1, object 2 and the sentence "
-                "are required; if label and rater are set too, each row is also a vote."
+                "Filled in from the headers where they are clear. Object 1, object 2 and the "
+                "sentence are required; if label and rater are set too, each row is also "
+                "imported as a vote."
             ),
             is_mapped=True,
             is_many=True,

@@ -50,7 +50,7 @@ class MappingForm(ColumnsForm):
         label=_("Or one label column per rater"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("The column name is the rater."),
+        help_text=_("Each column name is the name of a rater."),
     )
     rater = forms.CharField(
         label=_("Rater for all rows"),
@@ -87,7 +87,7 @@ class MappingForm(ColumnsForm):
         return (
             (_("Arguments"), ARGUMENT_FIELDS),
             (_("Labels (both label and rater, or neither)"), VOTE_FIELDS),
-            (_("Label details, as in our own exports"), DETAIL_FIELDS),
+            (_("Label details, as in this site's exports"), DETAIL_FIELDS),
         )
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:

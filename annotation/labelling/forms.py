@@ -130,8 +130,9 @@ class LabelRoundForm(RoundPlanForm):
         initial=0.5,
         help_text=lazy(
             "Between 0 and 1. Checked after every block; the rule applies only when the "
-            "answers show a lower accuracy. Of annotators exactly at the minimum, at most 5 "
-            "% are ever paused or excluded. At 0.5 it takes 7 wrong answers out of 7."
+            "answers show a lower accuracy. Of annotators exactly at the minimum, at most 5 % "
+            "are ever paused or excluded. With a minimum of 0.5, the rule needs 7 wrong "
+            "answers out of 7."
         ),
     )
     low_accuracy = forms.ChoiceField(
@@ -144,7 +145,7 @@ class LabelRoundForm(RoundPlanForm):
         min_value=0.5,
         max_value=0.99,
         initial=0.92,
-        help_text=lazy("Of attentive annotators, between 0.5 and 0.99."),
+        help_text=lazy("Accuracy of attentive annotators, between 0.5 and 0.99."),
     )
     fallen_accuracy = forms.FloatField(
         label=lazy("Control accuracy after a fall"),
@@ -152,9 +153,10 @@ class LabelRoundForm(RoundPlanForm):
         max_value=0.94,
         initial=0.78,
         help_text=lazy(
-            "At least 0.05 less. The page “Drift” shows annotators whose accuracy fell to about "
-            "this value while they worked. For annotators with the usual accuracy there is at "
-            "most one false signal in 1,000 control answers, on average."
+            "At least 0.05 below the usual accuracy. The page “Drift” shows annotators whose "
+            "accuracy fell to about this value while they worked. For annotators with the "
+            "usual accuracy there is at most one false signal in 1,000 control answers, on "
+            "average."
         ),
     )
     on_fall = forms.ChoiceField(
@@ -223,9 +225,7 @@ class LabelRoundForm(RoundPlanForm):
         if data.get("controls_per_block", 0) >= data.get("block_size", 2):
             self.add_error("controls_per_block", _("A block needs at least one ordinary item."))
         if data.get("fallen_accuracy", 0) > data.get("usual_accuracy", 1) - LEAST_FALL:
-            self.add_error(
-                "fallen_accuracy", _("Must be at least 0.05 less than the usual accuracy.")
-            )
+            self.add_error("fallen_accuracy", _("Must be at least 0.05 below the usual accuracy."))
         if data.get("on_fall") == LabelRound.OnFall.RECHECK and not can_repeat(
             data.get("onboarding")
         ):
@@ -280,9 +280,8 @@ class NewLabelRoundForm(LabelRoundForm):
         max_value=MOST_CONTROLS,
         initial=0,
         help_text=lazy(
-            "How many control items to draw from arguments that at least two people in this "
-            "study gave the same label and nobody gave a different one. That label becomes the "
-            "known label."
+            "Number of control items to draw from arguments that at least two people in this "
+            "study labelled, all with the same label. This label becomes the known label."
         ),
     )
 

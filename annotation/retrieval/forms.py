@@ -94,7 +94,9 @@ class ServiceForm(forms.Form):
         if parts.scheme not in ("https", "http") or not host or len(address.split()) != 1:
             raise ValidationError(_("Enter an address with https:// or http:// and a host name."))
         if parts.username is not None or parts.password is not None or "{" in parts.netloc:
-            raise ValidationError(_("Only a host can precede the path."))
+            raise ValidationError(
+                _("Before the path, enter a host without a user name, password or placeholder.")
+            )
         if parts.query or parts.fragment:
             raise ValidationError(_("Remove the ? or # and everything after it."))
         if unknown := unknown_placeholders(parts.path):
@@ -128,7 +130,7 @@ class SearchForm(forms.Form):
         empty_label=lazy("All"),
     )
     words = forms.ChoiceField(
-        label=lazy("Sentences contain, for each object,"),
+        label=lazy("For each object, sentences contain"),
         required=False,
         choices=[("", lazy("the whole name")), ("any", lazy("any word in its name"))],
     )

@@ -89,8 +89,8 @@ def _annotators_step(study: Study, about: Any) -> StudyStep:
     if wanted > 1:
         text += _("; each argument needs %(wanted)s labels") % {"wanted": wanted}
     hint = _(
-        "On the round's page, an admin invites people with one link each; crowd links bring "
-        "in people from a platform."
+        "On the round's page, an admin invites each person with a separate link; crowd links "
+        "admit people from a platform."
     )
     sentences = [f"{text}."] if members else []
     if members < wanted:
@@ -200,7 +200,9 @@ def judge_steps(study: Study) -> list[StudyStep]:
         step(
             study,
             title=_("Let the model label the same arguments"),
-            text=_("You see the cost and try a few calls before the run continues on its own."),
+            text=_(
+                "You see the cost and can try a few calls before the run continues on its own."
+            ),
             button=_("New run"),
             page="run_new" if label_round else "runs",
             is_done=finished is not None,
@@ -231,7 +233,7 @@ def _labels_step(study: Study, raters: int, *, is_enough: bool) -> StudyStep:
     )
     text = sentence % {"count": raters}
     hint = _(
-        "At least three people must label the same arguments. Label here or import their votes."
+        "At least three people must label the same arguments. Collect labels here or import votes."
     )
     return step(
         study,
@@ -261,8 +263,8 @@ JUDGE = Path(
     "judge",
     lazy("Can a judge replace my annotators?"),
     lazy(
-        "A language model labels the arguments that people labelled and is compared with each "
-        "person."
+        "A language model labels the arguments that people labelled, and its labels are "
+        "compared with those of each person."
     ),
     judge_steps,
     groups=frozenset(("data", "label", "judges", "study")),

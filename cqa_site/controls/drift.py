@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 DRIFT_TITLE = gettext_lazy("Drift of control accuracy")
 DRIFT_RECIPE = gettext_lazy(
-    "Bernoulli CUSUM (Reynolds and Stoumbos 1999) over each annotator's answers to control items "
-    "in the order served: a right answer lowers the sum by 1, never below 0; a wrong one raises "
-    "it. At the limit, a fall in accuracy is signalled. The limit is the smallest at which an "
-    "annotator with the usual accuracy has 1,000 control answers or more between false signals, "
-    "on average."
+    "Bernoulli CUSUM (Reynolds and Stoumbos 1999) over each annotator's answers to control "
+    "items in the order served: a right answer lowers the sum by 1, never below 0; a wrong "
+    "answer raises it. At the limit, a fall in accuracy is signalled. The limit is the lowest "
+    "value at which an annotator with the usual accuracy gives on average 1,000 or more "
+    "control answers between false signals."
 )
 # Number of control answers for which the page states how often a fall is signalled.
 SOON = 60
@@ -110,8 +110,8 @@ def drift_table(chart: AccuracyChart, curves: Sequence[DriftCurve], name: str) -
         Column(_("Control accuracy"), "person.controls.accuracy"),
         Column(_("Highest sum (limit %d)") % chart.limit, "highest"),
         Column(_("Signalled at control answer"), "signal"),
-        Column(_("Right before the fall"), "before"),
-        Column(_("Right since the fall"), "since"),
+        Column(_("Correct before the fall"), "before"),
+        Column(_("Correct since the fall"), "since"),
     )
     return table_of(
         columns,

@@ -32,7 +32,7 @@ class ExampleForm(KnownForm):
     """A known answer with a reason for each part, and the relevant place in the guideline."""
 
     where = forms.CharField(
-        label=lazy("Place in the guideline"), max_length=LONGEST_NOTE, required=False
+        label=lazy("Reference to the guideline"), max_length=LONGEST_NOTE, required=False
     )
 
     def __init__(self, data: Any = None, *, round_: Any, item: Any = None) -> None:

@@ -165,7 +165,7 @@ def under_headings(goal: str) -> list[tuple[Text, list[Format]]]:
         if file_format.sample and goal in file_format.sample.goals
     ]
     rest = [file_format for file_format in formats if file_format not in meant]
-    groups: list[tuple[Text, list[Format]]] = [(_("For the question of this study"), meant)]
+    groups: list[tuple[Text, list[Format]]] = [(_("For the research goal of this study"), meant)]
     for heading, title in HEADINGS.items():
         groups.append(
             (title, [file_format for file_format in rest if file_format.heading == heading])

@@ -46,7 +46,7 @@ class UploadForm(OptionsForm):
     kind = forms.ChoiceField(
         label=_("Kind of data"),
         required=False,
-        help_text=_("You see the detected kind and the reason, and can change it."),
+        help_text=_("You see the detected kind with the reason, and can change the kind."),
     )
     file = FilesField(label=_("One file, or several of the same kind"), max_length=255)
 

@@ -135,8 +135,8 @@ def _start(request: StudyRequest, link: ParticipantLink, *, job: str) -> None:
 def _reclaim(request: StudyRequest, link: ParticipantLink) -> None:
     count = reclaim_items(link=link, actor=request.user)
     text = ngettext(
-        "%(n)d participation ended. The items it held go to other people.",
-        "%(n)d participations ended. The items they held go to other people.",
+        "%(n)d participation ended. Its reserved items go to other people.",
+        "%(n)d participations ended. Their reserved items go to other people.",
         count,
     )
     messages.success(request, text % {"n": count})
@@ -184,7 +184,7 @@ def _settle(request: StudyRequest, link: ParticipantLink, *, was_paid: bool) -> 
         )
     except NotChecked:
         text = _(
-            "Nothing changed: the payment may still be under way. Look at the order on the "
+            "Nothing changed: the payment may still be under way. Check the order on the "
             "platform and tick the box, or fetch the list first."
         )
         messages.error(request, text)

@@ -120,7 +120,11 @@ def _about(table: TableData) -> str:
     """Return a note that a page shows only the first rows; empty if it shows all."""
     count = len(table.rows)
     about = {"n": text_of(LIMIT), "all": text_of(count)}
-    return _("First %(n)s of %(all)s rows; the files have all.") % about if count > LIMIT else ""
+    return (
+        _("First %(n)s of %(all)s rows. The files contain all rows.") % about
+        if count > LIMIT
+        else ""
+    )
 
 
 def _on_page(table: TableData) -> PageTable:

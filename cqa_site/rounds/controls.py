@@ -26,7 +26,10 @@ from .queue import CHUNK, hold_slot, unseen_items
 
 CHANGEABLE = (Round.State.DRAFT, Round.State.OPEN, Round.State.PAUSED)
 NOT_OFFERED = lazy("This answer is no longer offered. Choose another one.")
-REDRAWN = lazy("The plan was drawn again, and the item is no longer in it. Choose another item.")
+REDRAWN = lazy(
+    "The items of the plan were drawn again, and this item is no longer among them. Choose "
+    "another item."
+)
 
 
 @transaction.atomic
@@ -77,8 +80,8 @@ def _remove(kind: SheetKind, stored: Any, item: Any) -> None:
     if kind.Sheet._default_manager.filter(round=stored, **thing).exists():
         raise RoundNotReady(
             _(
-                "Somebody has already had this item, so it stays a control item. It was not drawn "
-                "at random: as an ordinary item, it would bias the sample."
+                "Somebody has already received this item, so it remains a control item. It was "
+                "not drawn at random, so it would bias the sample as an ordinary item."
             )
         )
     # This also deletes the item. A subject left behind would count as drawn.
@@ -151,7 +154,9 @@ def take_offers(
     else:
         offers = [offer for offer in offers if offer.is_settled == is_settled and not offer.reason]
     if not offers:
-        raise RoundNotReady(_("No known answer can be used in this round. The page says why."))
+        raise RoundNotReady(
+            _("No known answer can be used in this round. The page shows the reason.")
+        )
     kind = kind_of(stored)
     if isinstance(kind, SheetKind):
         for offer in offers:

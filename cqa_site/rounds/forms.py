@@ -266,10 +266,12 @@ class RoundPlanForm(forms.Form):
         self.advanced = ()
         if n := Place.objects.filter(round=self.round.pk, served__gt=0).count():
             text = ngettext(
-                "%d person has begun; new steps come before their next item. Past work counts. "
-                "For training and qualification, the round takes examples from other rounds.",
-                "%d people have begun; new steps come before their next item. Past work counts. "
-                "For training and qualification, the round takes examples from other rounds.",
+                "%d person has begun; new steps come before their next item. Past work still "
+                "counts. For training and qualification, the round uses examples from other "
+                "rounds.",
+                "%d people have begun; new steps come before their next item. Past work still "
+                "counts. For training and qualification, the round uses examples from other "
+                "rounds.",
                 n,
             )
             self.fields["onboarding"].help_text = text % n
@@ -480,8 +482,8 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         max_length=300,
         assume_scheme="https",
         help_text=lazy(
-            "Write {code} in place of the code, {participant} in place of the platform's ID. Can "
-            "be empty for Prolific only."
+            "Write {code} where the code goes and {participant} where the platform's ID goes. "
+            "Can be empty only for Prolific."
         ),
     )
 

@@ -51,7 +51,7 @@ def test_first_label_of_an_invited_annotator(server, visit, browser, media):
     page, clicks = desk.go("study", study.public_id), Clicks()
 
     clicks.on(page.get_by_role("link", name="Import arguments"), "the step of the overview")
-    name = "Try it: Sentences or labels in any table, columns mapped by you"
+    name = "Try it: Sentences or labels in any table, with columns that you map"
     row = page.get_by_role("button", name=name)
     clicks.on(row, "the sample of a table")
     expect(page.get_by_role("heading", name="Ready to import")).to_be_visible()

@@ -177,7 +177,7 @@ def test_tables_leave_out_the_ids_of_the_platform_and_pages_cut_long_ones(
     monkeypatch.setattr("cqa_site.pay.tables.LIMIT", 4)
     page = researcher.get(crowd.page("crowd_pay")).text
     assert page.count("Participant ") == 4
-    assert "First 4 of 10 rows; the files have all." in page
+    assert "First 4 of 10 rows. The files contain all rows." in page
     assert "1.50</td>" in page, "money has two decimals"
     people = file("people", "csv").text
     assert people.count("\n") == 1 + len(MINUTES)

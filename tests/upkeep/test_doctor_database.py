@@ -115,7 +115,7 @@ def test_migrations_pending_and_unknown(finds, migrated):
     migrated.filter(pk=last.pk).delete()
     finds.wrong(
         "database.migrations",
-        f"1 migration is not applied, first runs.{last.name}",
+        f"1 migration is not applied: runs.{last.name}",
         "manage.py migrate",
     )
     migrated.create(pk=9_999, app="runs", name="0999_of_tomorrow", applied=timezone.now())

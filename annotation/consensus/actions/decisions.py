@@ -34,7 +34,7 @@ class DecidedMeanwhile(Exception):
 
     def __init__(self, stored: Adjudication | None, label: int) -> None:
         self.stored = stored
-        text = _("You have since undone your decision. %(label)d was not stored.")
+        text = _("You have since undone your decision. The label %(label)d was not stored.")
         facts: dict[str, Any] = {"label": label}
         if stored:
             text = _(

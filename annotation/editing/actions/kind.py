@@ -91,8 +91,8 @@ class EditingRoundKind(Desk):
     words = Words(
         rounds=lazy("Editing rounds"),
         about=lazy(
-            "Experts edit machine answers into gold answers: some go to everyone for "
-            "calibration, the rest to one expert each."
+            "Experts edit machine answers into gold answers. Some answers go to all experts "
+            "for calibration, and each of the others to one expert."
         ),
         things=lazy("Answers"),
         results=lazy("Agreement between experts"),
@@ -212,8 +212,8 @@ class EditingRoundKind(Desk):
     def card(self, done: int) -> Card:
         """Return the card for an expert's home page; ``done`` is the number of answers to do."""
         return Card(
-            text=_("Improve machine-written answers. Every save is kept."),
-            button=_("Open the desk"),
+            text=_("Improve machine-written answers. Every saved version is kept."),
+            button=_("Edit answers"),
             badge=ngettext("%d to do", "%d to do", done) % done,
         )
 

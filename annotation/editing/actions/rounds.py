@@ -175,7 +175,7 @@ def _split(plan: EditingPlan, pairs: list[tuple[int, int]]) -> EditAssignment:
         )
     except TooFewAnswers as error:
         raise RoundNotReady(
-            _("The sets need %(needed)d answers, but %(found)d match.")
+            _("The round needs %(needed)d answers, but %(found)d match.")
             % {"needed": error.needed, "found": error.found}
         ) from error
 

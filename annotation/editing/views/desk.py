@@ -198,7 +198,7 @@ def _settle(request: HttpRequest, sheet: EditingSheet, text: ConflictingText) ->
             merged=cleaned_data["text"],
         )
     except StaleDraft:
-        messages.error(request, _("The stored text changed again. Please choose again."))
+        messages.error(request, _("The stored text has changed again. Choose again."))
     except RoundNotOpen:
         return closed_reply(request, address_of(sheet))
     return see_other(address_of(sheet))

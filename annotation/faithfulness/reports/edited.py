@@ -109,10 +109,10 @@ def _pair(row: EditedText, scores: dict[Place, dict[str, float | None]]) -> Edit
 
 
 RECIPE = lazy(
-    "Every text counts once: segment figures are means over the text's own segments. The "
-    "difference is after minus before, averaged over texts that have both, with a 95 % "
-    "interval over whole questions, for this measure alone: t, corrected for skewness, for 10 "
-    "or more questions. An imported gold text is compared with the machine answer to the same "
+    "Every text counts once: segment figures are means over the segments of the text. The "
+    "difference is after minus before, averaged over texts with both values. Its 95 % interval "
+    "over whole questions is for this measure alone (t, corrected for skewness, for 10 or more "
+    "questions). An imported gold text is compared with the machine answer to the same "
     "question that differs from it by the fewest words."
 )
 
@@ -322,7 +322,9 @@ def _closest(name: str, groups: Sequence[GroupFigures]) -> Conclusion:
     sure = [_("Next: %(name)s, %(value)s.") % next_best, method if is_tested else ""]
     if unclear:
         says = _("%(name)s has the highest %(measure)s in these data: %(value)s.")
-        text = _("The highest is not shown to be above %s on common questions.")
+        text = _(
+            "On common questions, the data do not show that the highest value exceeds that of %s."
+        )
         of_them = [test for _name, test in unclear]
         if is_tested:
             sure.append(text % listed([name for name, _test in unclear], shortened=str))
@@ -363,7 +365,7 @@ def edited_finding(summary: EditSummary) -> Conclusion | None:
     if n:
         text = _(
             "%(moved)s. Measures tested together over questions: %(n)d. Each interval below is "
-            "for its measure alone."
+            "for one measure alone."
         )
         names = _("Shown to have changed: %s") % "; ".join(map(_moved, moved)) if moved else ""
         sure = text % {"moved": names or _("No measure is shown to have changed"), "n": n}

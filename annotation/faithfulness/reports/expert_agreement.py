@@ -238,14 +238,14 @@ def _mean(values: Sequence[float]) -> float | None:
 RECIPES = {
     "sound": lazy(
         "Cosine of two versions of the same answer, averaged over the calibration answers that "
-        "both have submitted; n is the number of these answers. The vector of a version is the "
-        "mean of the sentence embeddings of its statements, so its end counts as much as its "
-        "beginning."
+        "both experts have submitted; n is the number of these answers. The vector of a "
+        "version is the mean of the sentence embeddings of its statements, so the end of a "
+        "text counts as much as its beginning."
     ),
     "paper": lazy(
         "As in the paper: the vector of a version is the embedding of the whole text, but the "
-        "model reads only the first 256 tokens. Averaged over the calibration answers that both "
-        "have submitted; n is the number of these answers."
+        "model reads only the first 256 tokens. Averaged over the calibration answers that "
+        "both experts have submitted; n is the number of these answers."
     ),
 }
 WORK = lazy(

@@ -53,10 +53,15 @@ MEASURES: dict[str, Measure] = {
     "precision": Measure(
         lazy("Precision"),
         ANSWERS,
-        lazy("relevant arguments (label 2 or 3) among the cited ones, mean over answers"),
+        lazy(
+            "share of relevant arguments (label 2 or 3) among the cited arguments, mean over "
+            "answers"
+        ),
     ),
     "recall": Measure(
-        lazy("Recall"), ANSWERS, lazy("cited arguments among the relevant ones, mean over answers")
+        lazy("Recall"),
+        ANSWERS,
+        lazy("share of cited arguments among the relevant arguments, mean over answers"),
     ),
     "f1": Measure(
         lazy("F1"), ANSWERS, lazy("harmonic mean of precision and recall, mean over answers")
@@ -64,22 +69,27 @@ MEASURES: dict[str, Measure] = {
     COHERENCE: Measure(
         lazy("Coherence"),
         VERDICTS,
-        lazy("citations that a judge found coherent, among all citations with a verdict"),
+        lazy("share of citations that a judge found coherent, among all citations with a verdict"),
     ),
     "jaccard_text": Measure(
         lazy("Jaccard, text"),
         ANSWERS,
-        lazy("words that a text and all its arguments share, over all words in both"),
+        lazy("words that a text shares with its arguments, divided by all words in either"),
     ),
     "jaccard_segment": Measure(
         lazy("Jaccard, segment"),
         SEGMENTS,
-        lazy("words that a segment and its closest argument share, over all words in both"),
+        lazy(
+            "words that a segment shares with its closest argument, divided by all words in either"
+        ),
     ),
     "levenshtein": Measure(
         lazy("Edit distance"),
         SEGMENTS,
-        lazy("words to change to get from a segment to its closest argument; lower is closer"),
+        lazy(
+            "number of words to change to turn a segment into its closest argument; lower is "
+            "closer"
+        ),
         1,
     ),
     "similarity": Measure(
@@ -92,7 +102,8 @@ COHERENCE_OF_TEXTS = Measure(
     lazy("Coherence (AAC)"),
     ANSWERS,
     lazy(
-        "coherent citations among the judged ones of an answer, mean over answers, as in the paper"
+        "share of coherent citations among the judged citations of an answer, mean over "
+        "answers, as in the paper"
     ),
 )
 SKIPPED = {
@@ -107,13 +118,13 @@ SKIPPED = {
 }
 MODES = {
     "sound": lazy(
-        "Sound: statements and citations as a reader sees them; each statement is compared "
-        "with the arguments it cites, by words, ignoring case and punctuation."
+        "Sound: segments are statements and citations as a reader sees them. Each statement is "
+        "compared, by words, with the arguments it cites, ignoring case and punctuation."
     ),
     "paper": lazy(
-        "As in the paper: segments run from a capital letter to the next bracket, each is "
-        "compared with all arguments, and some forms of citation and label are missed; for "
-        "comparison with the published figures only."
+        "As in the paper: segments run from a capital letter to the next bracket, each segment "
+        "is compared with all arguments, and some forms of citation and label are missed. Use "
+        "only for comparison with the published figures."
     ),
 }
 INTERVALS = lazy(

@@ -150,7 +150,7 @@ def _figures(
         version=_version(request, study, choice),
     )
     counted = ngettext("%d calibration answer", "%d calibration answers", n) % n
-    shades = _("Shades run from %s to 1.") % text_of(lowest_shade(agreement_view.found), 1)
+    shades = _("The shading ranges from %s to 1.") % text_of(lowest_shade(agreement_view.found), 1)
     return [
         Figure(
             slug="agreement",

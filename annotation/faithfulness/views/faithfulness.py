@@ -247,10 +247,10 @@ PAGES = RunPages(
     ),
     new=lazy("Judge coherence"),
     lead=lazy(
-        "For each citation, a model says whether the citing segment follows from the cited "
+        "For each citation, a model decides whether the citing segment follows from the cited "
         "argument and favours the same object."
     ),
-    nothing=lazy("A judge needs texts that cite an argument and have figures."),
+    nothing=lazy("A judge needs texts with computed figures that cite an argument."),
     starts=(("faithfulness", lazy("Update the figures first")),),
 )
 

@@ -222,7 +222,7 @@ def _prevalence(figures: RoundFigures) -> str:
         return ""
     named = {estimate.statistic: estimate_text(estimate) for estimate in figures.agreement["all"]}
     text = _(
-        "%(share).0f %% of the votes are label %(label)d: alpha is then low even where "
+        "%(share).0f %% of the votes are label %(label)d, which makes alpha low even where "
         "votes agree. See also percent agreement %(percent)s and Gwet's AC2 %(ac2)s."
     )
     return text % {

@@ -39,7 +39,7 @@ COUNTS = {
     "control_items": lazy("Control items"),
     "items_voted": lazy("Items with a counted vote"),
     "complete": lazy("Ordinary items with all votes"),
-    "wanted": lazy("Votes wanted"),
+    "wanted": lazy("Votes required"),
     "filled": lazy("Votes collected"),
     "votes": lazy("Votes counted"),
     "control_votes": lazy("… on control items"),
@@ -116,10 +116,10 @@ TABLES: dict[str, FigureTable] = {
         lazy("Agreement"),
         lazy(
             "Unit: item. Missing votes are skipped and items with one vote do not count. 95 % "
-            "intervals: item jackknife, t corrected for skewness, for 20 or more items (50 where "
-            "one label has over 80 % of the votes; 10 for percent agreement); for the median of "
-            "pairs, quartiles over pairs. Fleiss' kappa needs the same number of votes on each "
-            "item and uses the items with the most frequent number."
+            "intervals: item jackknife, t corrected for skewness, for 20 or more items (50 "
+            "where one label has over 80 % of the votes; 10 for percent agreement); for the "
+            "median of pairs, quartiles over pairs. Fleiss' kappa needs the same number of "
+            "votes on each item, so it uses the items with the most frequent number of votes."
         ),
         (
             Column(lazy("Items"), "0"),
@@ -146,7 +146,7 @@ TABLES: dict[str, FigureTable] = {
     ),
     "labels": FigureTable(
         lazy("Label distribution"),
-        lazy("Counted votes, each once; control items separately from ordinary items."),
+        lazy("Each counted vote once; control items and ordinary items separately."),
         _labels,
         "labels",
     ),
@@ -159,9 +159,9 @@ TABLES: dict[str, FigureTable] = {
     "confusion": FigureTable(
         lazy("Label pairs"),
         lazy(
-            "Pairs of votes on the same item, over all items. A pair weighs 1 / (votes on the "
-            "item − 1), so a row adds up to the number of votes with that label on items with "
-            "two or more votes."
+            "Pairs of votes on the same item, over all items. Each pair has the weight 1 / "
+            "(votes on the item − 1), so a row adds up to the number of votes with that label "
+            "on items with two or more votes."
         ),
         lambda figures, names: confusion_columns(
             _("One vote"), _("other vote %d"), figures.values
@@ -187,8 +187,8 @@ TABLES: dict[str, FigureTable] = {
     "pairs": FigureTable(
         lazy("Pairs of annotators"),
         lazy(
-            "Ordinal alpha over the items that both annotators labelled; no value for fewer than "
-            "5 shared items. At most the 15 annotators with the most counted votes."
+            "Ordinal alpha over the items that both annotators labelled; no value for fewer "
+            "than 5 shared items. Limited to the 15 annotators with the most counted votes."
         ),
         (
             Column(lazy("Annotator"), "0"),
@@ -201,8 +201,8 @@ TABLES: dict[str, FigureTable] = {
     "hardest": FigureTable(
         lazy("Most disputed items"),
         lazy(
-            "Disagreement: mean squared distance between an item's votes in ranks, divided by "
-            "that between two votes drawn at random; 1 is the chance level."
+            "Disagreement: mean squared distance in ranks between an item's votes, divided by "
+            "the same distance between two votes drawn at random; 1 is the chance level."
         ),
         (
             Column(lazy("Item"), "item"),
@@ -257,7 +257,7 @@ TABLES: dict[str, FigureTable] = {
         (
             Column(lazy("From (UTC)"), "start"),
             Column(lazy("Votes"), "votes"),
-            Column(lazy("So far"), "total"),
+            Column(lazy("Total so far"), "total"),
         ),
         "votes_over_time.bins",
     ),

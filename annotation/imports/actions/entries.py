@@ -281,8 +281,8 @@ def read_system_answers(source: ImportSource) -> Iterator[Line]:
 
 def _repeated(number: int) -> str:
     text = ngettext(
-        "%s text repeats an earlier one in the file on the same question; every copy is kept.",
-        "%s texts repeat earlier ones in the file on the same question; every copy is kept.",
+        "%s text repeats an earlier text in the file on the same question; every copy is kept.",
+        "%s texts repeat earlier texts in the file on the same question; every copy is kept.",
         number,
     )
     return text % number

@@ -153,7 +153,8 @@ def _control_row(
     ]
     if not row.is_scored:
         reason = _(
-            "The sheet leaves this item out of its own figures; kept as a retired control item."
+            "The sheet leaves this item out of its own figures, so it becomes a retired "
+            "control item."
         )
         yield Flag(row.row, sheet.name_pseudonym, reason)
     yield ArgumentEntry(

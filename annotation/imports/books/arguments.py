@@ -155,10 +155,10 @@ class ArgumentBook:
         if not self._repeated:
             return
         text = ngettext(
-            "%(number)s row repeats an argument in the file, which is imported once: row "
-            "%(rows)s.",
-            "%(number)s rows repeat arguments in the file, which are imported once: rows "
-            "%(rows)s.",
+            "%(number)s row repeats an argument in the file; each argument is imported once: "
+            "row %(rows)s.",
+            "%(number)s rows repeat arguments in the file; each argument is imported once: "
+            "rows %(rows)s.",
             len(self._repeated),
         )
         numbers = ", ".join(map(str, list(self._repeated)[:REPEATED_SHOWN]))

@@ -110,7 +110,7 @@ def _confusion_alt(figures: JudgeResults) -> str:
         % {"label": value, "hits": cells[at], "sum": total}
         for at, (value, cells, total) in enumerate(rows)
     ]
-    return _("Final labels against the judge's. %s.") % "; ".join(parts)
+    return _("Final labels compared with the judge's labels. %s.") % "; ".join(parts)
 
 
 def _cost_rows(figures: JudgeResults) -> list[dict[str, Any]]:

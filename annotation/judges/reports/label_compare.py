@@ -39,11 +39,11 @@ COLUMNS = (
     "majority_label", "dawid_skene_label", "mace_label", "expert_label", "adopted_label", "label",
 )  # fmt: skip
 RECIPE = gettext_lazy(
-    "Unit: argument with a label from both. Equal: the rater gave this label; if a file has "
-    "copies of a sentence with different labels, each counts. If the rater gave several "
-    "labels, alpha uses the most frequent one (if labels tie, the higher). Krippendorff's alpha "
-    "with 95 % intervals (item jackknife), each for one alpha alone. Difference: the rater's "
-    "mean minus the label set's."
+    "Unit: argument labelled both in the label set and by the rater. Equal: the rater gave "
+    "this label; if a file has copies of a sentence with different labels, each label counts. "
+    "If the rater gave several labels, alpha uses the most frequent one (if labels tie, the "
+    "higher). Krippendorff's alpha with 95 % intervals (item jackknife), each for one alpha "
+    "alone. Difference: the rater's mean minus the label set's."
 )
 
 

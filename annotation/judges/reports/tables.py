@@ -132,8 +132,9 @@ TABLES: dict[str, FigureTable] = {
     "per-label": FigureTable(
         lazy("Label by label"),
         lazy(
-            "Recall: share of the arguments with this final label that the judge labelled the "
-            "same. Precision: share of the judge's labels of this kind that match the final label."
+            "Recall: share of the arguments with this final label to which the judge gave the "
+            "same label. Precision: share of the judge's labels with this value that match the "
+            "final label."
         ),
         (
             TextColumn(lazy("Label"), "label"),
@@ -203,7 +204,7 @@ TABLES: dict[str, FigureTable] = {
             Column(lazy("Votes"), lambda row: " ".join(map(str, row.votes))),
             TextColumn(lazy("Final label"), "final"),
             TextColumn(lazy("Judge"), "judge"),
-            Column(lazy("Its reasons"), lambda row: " / ".join(row.reasons)),
+            Column(lazy("Judge's reasons"), lambda row: " / ".join(row.reasons)),
             TextColumn(lazy("Second judge"), "other"),
             Column(lazy("Second judge's reasons"), lambda row: " / ".join(row.other_reasons)),
         ),

@@ -52,7 +52,7 @@ class AnsweredMeanwhile(Exception):
 
     def __init__(self, row: Assignment, label: SubmittedLabel) -> None:
         text = _(
-            "You already answered this in another tab or on another device: %(stored)s. "
+            "You already answered this item in another tab or on another device: %(stored)s. "
             "That answer was kept; %(late)s was not stored."
         )
         super().__init__(text % {"stored": _value(row.label), "late": _value(label.label)})

@@ -461,7 +461,7 @@ class LabelRoundKind(Blocks):
             )
             return Card(text=text, button=_("Start labelling"), badge="")
         return Card(
-            text=_("Continue where you stopped. Every answer is saved immediately."),
+            text=_("Continue where you left off. Every answer is saved immediately."),
             button=_("Continue labelling"),
             badge=ngettext("%d labelled by you", "%d labelled by you", done) % done,
         )

@@ -79,9 +79,9 @@ def draw_training(label_round: LabelRound, known: dict[int, int], wanted: int) -
         text = _(
             "The steps before work need %(wanted)d sentences with known labels outside this "
             "round, but there are %(number)d. Labels are known for control items of closed "
-            "rounds, and for sentences on whose label people agreed. Draw fewer control "
-            "items, choose an onboarding with fewer items, or make a small round, choose known "
-            "labels in it, open it and close it."
+            "rounds, and for sentences on which people agreed. Draw fewer control items, "
+            "choose an onboarding with fewer items, or create a small round, set known labels "
+            "in it, open it and close it."
         )
         raise RoundNotReady(text % {"wanted": wanted, "number": len(free) + len(there)})
 

@@ -301,8 +301,8 @@ def set_control(*, label_round: LabelRound, item: Item, label: int | None) -> No
     if label is not None and not label_round.controls_per_block:
         raise RoundNotReady(
             _(
-                "This round has no control items per block. Change that first, then mark "
-                "control items."
+                "Blocks in this round have no control items. Set control items per block "
+                "first, then mark control items."
             )
         )
     Item.objects.filter(pk=item.pk).update(control_label=label, imported_control_label=label)

@@ -325,7 +325,7 @@ def _refuse(
     texts = {
         "answered_meanwhile": detail,
         "not_valid": _("This answer was not stored: choose a label, or skip with a reason."),
-        "key_reused": _("You already answered this. Here is your answer; you can change it."),
+        "key_reused": _("You already answered this item. Here is your answer; you can change it."),
         "unread": unread_notice(),
         "round_closed": _("This round is closed, so your earlier answer was kept."),
     }

@@ -235,7 +235,7 @@ def curve_table(label_round: LabelRound, rows: list[dict[str, Any]], name: str) 
     labels = {f"label {value}": _("label %d") % value for value in label_round.guideline.values}
     columns = {"below": _("Accuracy below")}
     if name != "labels":
-        columns |= {"raters": _("Annotators left"), "votes": _("Votes")}
+        columns |= {"raters": _("Annotators remaining"), "votes": _("Votes")}
         columns |= {"without": _("Items without a vote"), "ties": _("Ties")}
         columns |= {"alpha": _("Ordinal alpha"), "pairable": _("of items with at least two votes")}
     caption = _("Round “%s” without annotators below a control accuracy.")

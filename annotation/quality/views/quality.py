@@ -226,7 +226,7 @@ def _change_controls(
             reason=form.cleaned_data["reason"],
             actor=request.user,
         )
-    messages.success(request, _("Changed. Control accuracies already use the new key."))
+    messages.success(request, _("Saved. Control accuracies now use the new known label."))
 
 
 def _labels_page(request: StudyRequest, label_round: LabelRound, rater: Rater) -> Page:

@@ -204,8 +204,9 @@ def in_words(kind: Failure, message: str) -> str:
     if kind == Failure.BLOCKED:
         return (
             _(
-                "This site may not call that address: %s. It must be public and begin with "
-                "https://, be on this machine, or be listed by the operator in EGRESS_ALLOW."
+                "This site may not send requests to this address: %s. The address must be "
+                "public and begin with https://, be on this machine, or be listed by the "
+                "operator in EGRESS_ALLOW."
             )
             % message
         )

@@ -119,8 +119,8 @@ def _people(study: Study) -> Iterator[TaskCard]:
             _("%(people)s cannot continue: %(name)s")
             % {"people": ", ".join(names), "name": round_.name},
             _(
-                "Their practice answers agreed too little with the key, or a rule paused them. "
-                "Let them in or keep them out."
+                "Too few of their practice answers matched the known answers, or a rule paused "
+                "them. Let them in or keep them out."
             ),
             _("Decide"),
             reverse(page, args=[study.public_id, round_.public_id]),
@@ -150,7 +150,7 @@ def _disputes(study: Study) -> Iterator[TaskCard]:
         )
         yield TaskCard(
             title % {"count": f"{count:,}", "name": label_round.name},
-            _("Votes tie or lie at opposite ends of the scale. An expert decides."),
+            _("Votes tie or are at opposite ends of the scale. An expert must decide."),
             _("Open the queue"),
             reverse("adjudication", args=[study.public_id, label_round.public_id]),
         )

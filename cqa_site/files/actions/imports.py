@@ -314,7 +314,7 @@ class Reconciliation:
     def changed(self, stored: object) -> str:
         """Return the message about a stored value that differs from the file."""
         if self.update_changed:
-            return _("Replaced; stored before: %s") % stored
+            return _("Replaced; previously stored: %s") % stored
         return _("Differs; the stored value was kept: %s") % stored
 
 

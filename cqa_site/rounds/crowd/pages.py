@@ -172,10 +172,10 @@ DOORS: dict[Any, tuple[int, Any, Any, Any]] = {
     "no_entry": (
         404,
         lazy("Open the study from its platform"),
+        lazy("This page works only if you open it through the platform's link."),
         lazy(
-            "This page only works through the platform's link, which this browser does not have."
+            "Go to the study on the platform and open it again. The link there leads to this page."
         ),
-        lazy("Go to the study on the platform and open it again: its link leads here."),
     ),
     # Here ``at`` is the parameter names.
     "no_ids": (

@@ -24,8 +24,8 @@ LONGEST_TEXT = 20_000
 # Placeholders in these texts are in square brackets. In Markdown links, "(" follows the brackets.
 LEFT_OPEN = re.compile(r"\[[^\]\n]+\](?!\()")
 NOTATION = lazy(
-    "One question per block, separated by empty lines. Begin choices with “-”, right ones "
-    "with “+”, an explanation with “=”, and the place in the guideline with “@”."
+    "One question per block, separated by empty lines. Begin choices with “-”, right choices "
+    "with “+”, an explanation with “=”, and a reference to the guideline with “@”."
 )
 
 
@@ -163,7 +163,10 @@ class OnboardingForm(forms.Form):
         newest = self.onboarding.versions.first() if self.onboarding else None
         is_new = data.get("typing") and not (newest and fields_of(newest)["typing"])
         if is_new and data.get("keeps_qualifications"):
-            text = _("People have not agreed to “Record how texts are typed”: ask them again.")
+            text = _(
+                "People have not yet agreed to “Record how texts are typed”, so they must "
+                "repeat the steps."
+            )
             self.add_error("keeps_qualifications", text)
         if data.get("typing") and not data.get("consent") and "consent" not in self.errors:
             self.add_error("typing", _("Write a consent text: people must agree to it."))

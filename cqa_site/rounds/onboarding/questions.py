@@ -79,7 +79,9 @@ def _add_line(question: Question, line: str, number: int) -> None:
     elif sign in "=@" and text:
         name = "why" if sign == "=" else "where"
         if question[name]:
-            raise _wrong(number, _("a question can have one “%s”; put both texts in it") % sign)
+            raise _wrong(
+                number, _("a question can have only one “%s”; put both texts in it") % sign
+            )
         question[name] = text
     else:
         raise _wrong(
@@ -94,7 +96,8 @@ def _check(question: Question, purpose: str) -> None:
     if purpose == "survey":
         if right or len(choices) == 1 or (choices and question["is_number"]):
             raise _wrong(
-                line, _("in a survey, give no choices or several, and mark none as right")
+                line,
+                _("in a survey, give no choices or several, and do not mark any choice as right"),
             )
     elif len(choices) < 2 or question["is_number"]:
         raise _wrong(line, _("it needs two choices or more"))

@@ -38,9 +38,11 @@ from .work import TaskPages, show_sheet, take_save, take_submit
 
 PER_PAGE = 50
 DECIDED = {
-    "pass": lazy("%(rater)s can continue, whatever the practice result."),
+    "pass": lazy("%(rater)s can continue, regardless of the practice result."),
     "fail": lazy("%(rater)s gets no more items. Submitted work is kept and still counts."),
-    "exclude": lazy("Work by %(rater)s is left out of every figure and given to others."),
+    "exclude": lazy(
+        "Work by %(rater)s is left out of every figure, and other people get the items."
+    ),
     "reinstate": lazy(
         "Work by %(rater)s counts again, except for items that others have done in the meantime."
     ),

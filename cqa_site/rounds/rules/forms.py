@@ -33,7 +33,7 @@ class RulesForm(forms.Form):
         """Check that the accuracy after a fall is lower than before."""
         data = super().clean() or self.cleaned_data
         if data.get("fall_threshold", 0) > data.get("fall_usual", 1) - LEAST_FALL:
-            text = _("Must be at least 0.05 less than the usual accuracy.")
+            text = _("Must be at least 0.05 below the usual accuracy.")
             self.add_error("fall_threshold", text)
         return data
 

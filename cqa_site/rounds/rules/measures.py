@@ -130,9 +130,9 @@ MEASURES = {
             AGREEMENT,
             lazy("Agreement with the majority"),
             lazy(
-                "The 95 % interval of the share of answers that match the majority of others is "
-                "below the threshold. At least two others must have answered; control items are "
-                "left out."
+                "The 95 % interval of the share of answers that match the majority of other "
+                "people's answers is below the threshold. At least two other people must have "
+                "answered; control items are left out."
             ),
             window=30,
             threshold=0.5,
@@ -144,9 +144,9 @@ MEASURES = {
             CONTROLS,
             lazy("Control accuracy"),
             lazy(
-                "The answers to control items show an accuracy below the threshold, however often "
-                "the rule has checked: it triggers for at most 5 % of people who are exactly at "
-                "the threshold."
+                "The answers to control items show an accuracy below the threshold. However "
+                "often the rule checks, it triggers for at most 5 % of people who are exactly "
+                "at the threshold."
             ),
             window=5,
             threshold=0.6,

@@ -80,7 +80,7 @@ class RunPlanForm(forms.Form):
         initial=1,
         min_value=0,
         max_value=2**31 - 1 - MOST_REPLICATES,
-        help_text=lazy("Draws the sample and the pre-flight requests."),
+        help_text=lazy("Determines the sample and the pre-flight requests."),
     )
     sends_seed = forms.BooleanField(
         label=lazy("Also send the seed to the model"), required=False, initial=True
@@ -141,7 +141,7 @@ class RunPlanForm(forms.Form):
         label=lazy("Notify this address when the run ends"),
         required=False,
         max_length=500,
-        help_text=lazy("A signed message with numbers and ids, without any judged text."),
+        help_text=lazy("Sends a signed message with numbers and ids, without any judged text."),
         widget=forms.TextInput(attrs={"inputmode": "url", "autocomplete": "off"}),
     )
     webhook_secret = forms.CharField(

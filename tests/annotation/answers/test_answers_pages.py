@@ -235,7 +235,7 @@ def test_who_wrote_the_answers_is_proposed_and_corrected_before_importing(
     assert (answer.system.name, answer.scenario) == ("Mixtral 8x7B", 4)
     page = client.get(response.url).content.decode()
     assert reverse("questions", args=[study.public_id]) in page
-    assert "Who wrote the answers" not in page
+    assert "See who wrote the answers" not in page
 
 
 @pytest.mark.long

@@ -37,7 +37,7 @@ def test_the_highest_of_groups_that_no_test_tells_apart_is_called_just_that():
     assert " has the highest F1 in these data: " in found.says
     needed = " common questions would be needed to show the clearest of these differences (80 %"
     for words in (
-        *("The highest is not shown to be above", f"{needed} power)."),
+        *("the data do not show that the highest value exceeds", f"{needed} power)."),
         "Holm's correction for 3 pairs",
     ):
         assert words in found.sure
@@ -72,7 +72,7 @@ def test_eighteen_measures_are_one_family():
     nothing[4] += 3
     sure = edited_finding(summary(nothing)).sure
     assert sure.startswith("Shown to have changed: M4 0.000 → ")
-    assert "Each interval below is for its measure alone" in sure
+    assert "Each interval below is for one measure alone" in sure
     few = edited_finding(summary(nothing[:, :5])).sure
     assert few == "A verdict needs 10 or more questions."
 

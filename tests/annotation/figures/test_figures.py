@@ -354,7 +354,7 @@ def test_the_finding_says_so_where_the_lower_bound_decides():
     votes = {f"i{at}": {"a": 3, "b": 3 if at else 2} for at in range(30)}
     figures = compute_figures(votes_table(votes), SCALE, RECIPE)
     finding = figures_finding(figures, Guideline(levels=[]))
-    assert "98 % of the votes are label 3: alpha is then low even where" in finding.sure
+    assert "98 % of the votes are label 3, which makes alpha low even where" in finding.sure
     percent, ac2 = (estimate_text(figures.agreement["all"][at]) for at in (3, 6))
     assert f"percent agreement {percent} and Gwet's AC2 {ac2}." in finding.sure
 

@@ -188,4 +188,4 @@ def test_a_system_s_file_says_who_and_which_scenario_by_its_name(study, tmp_path
     records = [raw("Same."), raw("Same."), raw("Other."), raw("Same.")]
     outcome = take(study, "answers", json_file(tmp_path, records, "cam.json"))
     assert numbers(outcome, "answers") == (4, 0, 0, 0)
-    assert any(note.startswith("2 texts repeat earlier ones") for note in outcome.notes)
+    assert any(note.startswith("2 texts repeat earlier texts") for note in outcome.notes)

@@ -156,7 +156,7 @@ def test_arguments_alone_need_no_label_round(study, tmp_path):
     # Rows that repeat an argument are counted and named.
     outcome = take(study, "table", rows("One.", "Two.", "One.", "Three.", "One."), mapping=MAPPING)
     assert numbers(outcome, "arguments") == (3, 0, 0, 0)
-    said = "2 rows repeat arguments in the file, which are imported once: rows 4, 6."
+    said = "2 rows repeat arguments in the file; each argument is imported once: rows 4, 6."
     assert outcome.notes[-1] == said
     # A control column makes control items, and the kind of rater is chosen for all.
     row = {"a": "tea", "b": "coffee", "text": "S.", "label": 1, "who": "judge-1", "known": 0}

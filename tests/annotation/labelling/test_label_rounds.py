@@ -68,7 +68,7 @@ def test_a_round_without_control_items_offers_and_stores_none(study, client):
     control = url("label_round_control", study, **ids, argument_id=item.argument.public_id)
     refused = client.post(control, {"label": "2"}, headers={"HX-Request": "true"})
     assert refused["HX-Refresh"] == "true"
-    assert "Change that first" in client.get(url("label_round_items", study, **ids)).text
+    assert "Set control items per block" in client.get(url("label_round_items", study, **ids)).text
     assert not label_round.items.filter(control_label=2).exists()
 
 

@@ -78,7 +78,7 @@ def test_sentences_are_shown_before_they_are_kept(ask, comparison):
     with JsonStub(REPLY) as stub:
         asked, page = ask(stub, allow="")
         assert stub.asked == []
-    assert "This site may not call that address" in page
+    assert "This site may not send requests to this address" in page
     assert "EGRESS_ALLOW" in page
     assert "127.0.0.1" not in asked.job.error
 

@@ -169,7 +169,7 @@ def static() -> Finding:
         return well(_("All %d belong to this version.") % len(sources))
     says = ngettext(
         "%(n)d file in %%s does not belong to this version: %(first)s.",
-        "%(n)d files in %%s do not belong to this version, first %(first)s.",
+        "%(n)d files in %%s do not belong to this version; the first is %(first)s.",
         len(stale),
     )
     return _collect(says % {"n": len(stale), "first": min(stale)})

@@ -90,8 +90,8 @@ def migrations() -> Finding:
     if not pending:
         return well(_("All %d are applied.") % len(loader.disk_migrations))
     says = ngettext(
-        "%(n)d migration is not applied, first %(first)s.",
-        "%(n)d migrations are not applied, first %(first)s.",
+        "%(n)d migration is not applied: %(first)s.",
+        "%(n)d migrations are not applied; the first is %(first)s.",
         len(pending),
     ) % {"n": len(pending), "first": f"{pending[0].app_label}.{pending[0].name}"}
     return wrong(says, _("Make a backup, then apply them:"), manage("migrate"))
@@ -371,8 +371,8 @@ def packages() -> Finding:
     says = ngettext(
         "%(n)d package differs from the tested version: %(first)s %(there)s instead of "
         "%(pinned)s.",
-        "%(n)d packages differ from the tested versions, first %(first)s %(there)s instead of "
-        "%(pinned)s.",
+        "%(n)d packages differ from the tested versions; the first is %(first)s %(there)s "
+        "instead of %(pinned)s.",
         len(other),
     ) % {"n": len(other), "first": first, "there": installed[first], "pinned": pinned[first]}
     return look(says, _("Install the tested versions:"), python(INSTALL))
@@ -383,7 +383,9 @@ def language_packages() -> Finding:
     """Check that the packages for judges and scorers are installed, without loading them."""
     lacking = [package for part in PackagePart if not (package := state(part)).is_there]
     if lacking:
-        remedy = _("Features that need them say so; everything else works. To download them, run:")
+        remedy = _(
+            "Features that need them show a message; everything else works. To download them, run:"
+        )
         return look(" ".join(map(str, lacking)), remedy, COMMAND)
     if not embeddings_available():
         return wrong(

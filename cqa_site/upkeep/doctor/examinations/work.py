@@ -175,7 +175,8 @@ def workers() -> Finding:
     if waits and waits < timezone.now() - STUCK:
         says = _("Work has been waiting for %s although a worker is running.") % timesince(waits)
         remedy = _(
-            "Check the worker's log, then restart the worker. Starting another one helps at once:"
+            "Check the worker's log, then restart the worker. Starting another worker helps "
+            "immediately:"
         )
         return wrong(says, remedy, START)
     hosts = ", ".join(sorted({beat.host for beat in alive}))
@@ -189,7 +190,7 @@ def _nobody_works(waits: datetime | None) -> Finding:
     last = WorkerBeat.objects.aggregate(last=Max("seen_at"))["last"]
     gone = _("No worker has ever reported")
     if last is not None:
-        gone = _("The last worker reported %s ago and is gone") % timesince(last)
+        gone = _("The last worker stopped reporting %s ago") % timesince(last)
     remedy = _("Start the site, which also starts a worker, or start a worker alone:")
     if waits is None:
         return look(_("%s; no work is waiting.") % gone, remedy, START)
@@ -297,7 +298,7 @@ def runs() -> Finding:
     )
     if count := paused.count():
         says = ngettext("A fault paused %d run.", "A fault paused %d runs.", count) % count
-        return look(says, _("The run's page says what to correct. Nothing is lost."))
+        return look(says, _("The run's page shows what to correct. Nothing is lost."))
     if count := lost.count():
         says = ngettext(
             "%d batch has been at its provider for more than two days.",
