@@ -68,7 +68,7 @@ class AuditRoundForm(RoundPlanForm):
         min_value=0,
         max_value=1,
         initial=0.2,
-        help_text=lazy("Shows how far people agree. From 0 to 1. Default: 0.2."),
+        help_text=lazy("These pairs show how far people agree. From 0 to 1. Default: 0.2."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -122,7 +122,7 @@ class CountForm(SaveForm):
             if level in POINTS:
                 levels[number] = level
             elif level:
-                self.wrong[f"level-{number}"] = _("The mark of reference %d is not valid.") % (
+                self.wrong[f"level-{number}"] = _("The mark for reference %d is not valid.") % (
                     number + 1
                 )
         return levels
@@ -175,7 +175,7 @@ class CountingRoundForm(RoundPlanForm):
     advanced = ("per_cell", "setting", "leave_out_used", *RoundPlanForm.advanced)
     groups = (
         (
-            lazy("Which sets"),
+            lazy("Sets to judge"),
             (
                 ("dataset", "split"),
                 ("systems",),
@@ -214,7 +214,7 @@ class CountingRoundForm(RoundPlanForm):
         required=False,
         help_text=lazy("For example “threshold=0.5”. Default: any setting."),
     )
-    per_cell = forms.ChoiceField(label=lazy("Which sets"), choices=PER_CELL, initial=ONE)
+    per_cell = forms.ChoiceField(label=lazy("Sets to include"), choices=PER_CELL, initial=ONE)
     size = forms.IntegerField(
         label=lazy("Number of sets"),
         required=False,
@@ -276,7 +276,7 @@ class CountingRunForm(RunPlanForm):
     advanced = ("dataset", "split", "systems", "replicates", *RunPlanForm.advanced)
 
     choice = forms.ChoiceField(
-        label=lazy("Which sets"),
+        label=lazy("Sets to judge"),
         choices=[
             ("all", lazy("All with key points and references")),
             ("judged", lazy("Judged by people")),

@@ -166,7 +166,7 @@ def register_summary_score_imports() -> None:
                 "one of several orders. Soft scores belong to the sets that people have "
                 "judged, ordered by topic, stance and system."
             ),
-            next_step=lazy("The scores are shown next to scores computed here."),
+            next_step=lazy("The scores are shown next to the scores computed here."),
             home=("datasets", lazy("Datasets")),
         )
     )

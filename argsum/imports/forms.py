@@ -64,7 +64,10 @@ class SystemKeyPointsForm(ExistingDatasetForm):
     scorer = forms.ChoiceField(
         label=_("Match arguments by"),
         required=False,
-        help_text=_("In the background, for key points without arguments in the file."),
+        help_text=_(
+            "Arguments are matched in the background, for key points without arguments in "
+            "the file."
+        ),
     )
     order = forms.ChoiceField(
         label=_("Order of ids"),

@@ -112,8 +112,8 @@ class ScoringRunForm(RunPlanForm):
         min_value=FEWEST,
         max_value=MOST_ASKED,
         help_text=lazy(
-            "Answers with a planted instruction to the judge. Default: one per five answers, 3 "
-            "to 20. Every run has some."
+            "Answers with a planted instruction to the judge. Default: one per five "
+            "answers, 3 to 20. Every run includes canaries."
         ),
     )
     swap = forms.IntegerField(

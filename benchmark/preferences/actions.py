@@ -276,7 +276,7 @@ def plan_round(
     )
     if examples & {frozenset(pair) for pair in controls}:
         raise RoundNotReady(
-            _("One of your control pairs is an example of this round. Remove the example first.")
+            _("One of your control pairs is an example in this round. Remove the example first.")
         )
     for name in SETTINGS:
         setattr(planned, name, getattr(plan, name))

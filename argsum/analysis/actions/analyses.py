@@ -412,7 +412,7 @@ def delete_analysis(*, analysis: Analysis, actor: User) -> None:
     )
     if run := runs.first():
         raise AnalysisRefused(
-            _("Stop run #%d first: a language model is working on this analysis.") % run.number
+            _("A language model is working on this analysis. Stop run #%d first.") % run.number
         )
     record_work(analysis, actor, "analysis_deleted")
     try:

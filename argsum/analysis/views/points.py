@@ -209,7 +209,7 @@ def _edit(
         return moved_in_words(1, change), change
     if verb == SPLIT_ALL:
         ask_to_split(**usual, point=point)
-        return _("Looking for parts. The analysis page shows the progress."), None
+        return _("Looking for separate parts. The progress is shown on the analysis page."), None
     change = set_state(**usual, points=[point], verb=verb)
     return str(change.get_verb_display()), change
 
@@ -218,7 +218,7 @@ def _target(analysis: Analysis, wanted: str) -> FoundPoint | None:
     if wanted == NOWHERE:
         return None
     if not wanted:
-        raise EditRefused(_("Choose where to move them."))
+        raise EditRefused(_("Choose where to move the statements."))
     return named_points(analysis, [wanted])[0]
 
 

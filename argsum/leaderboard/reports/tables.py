@@ -82,7 +82,7 @@ def board_method(board: SummaryBoard) -> str:
         "dataset": choice.dataset or "",
         "share": round(100 * choice.terms.least_share),
     }
-    aside = _("Systems left out: those with “%s” in their names.") % choice.without
+    aside = _("Systems with “%s” in their names are left out.") % choice.without
     notes = [note, *([aside] if choice.without else [])]
     return "\n\n".join([*notes, *oracle_notes(board), *unfinished_notes(board)])
 
@@ -237,7 +237,7 @@ def raters_table(agreement: PeopleAgreement) -> TableData:
     for key, name in DIMENSION_NAMES.items():
         columns.append(Column(_("%s: unsure") % name, f"unsure.{key}"))
         columns.append(Column(_("%s: missing") % name, f"missing.{key}"))
-    caption = _("Sets judged by rater")
+    caption = _("Judged sets by rater")
     return table_of(columns, agreement.raters, caption=caption, name="people-raters")
 
 

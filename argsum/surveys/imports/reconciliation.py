@@ -74,7 +74,7 @@ class SurveyReconciliation(Reconciliation):
                 )
                 self.outcome.notes.append(text % about)
         if silent:
-            self.outcome.notes.append(_("Nobody answered: %s.") % " · ".join(silent))
+            self.outcome.notes.append(_("Questions without answers: %s.") % " · ".join(silent))
         if self.write:
             self._link(survey, plan)
 

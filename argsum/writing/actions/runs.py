@@ -186,7 +186,9 @@ def refuse_unfit(system_run: SystemRun, run: Run) -> None:
         )
     earlier = system_run.writing
     if earlier and (earlier.is_active or earlier.state == Run.State.DRAFT):
-        raise RunRefused(_("Run #%d is still writing for this analysis.") % earlier.number)
+        raise RunRefused(
+            _("Run #%d is still writing key points for this analysis.") % earlier.number
+        )
 
 
 def writable(study: Study) -> Any:

@@ -53,8 +53,9 @@ RULE_TEXTS = {
         "answers."
     ),
     "consistency": lazy(
-        "Reliability of the points that count (the mean of as many sheets as the judge gave every "
-        "answer). Yes: above .8. No: below .667. Needs replicates of 30 answers to 20 questions."
+        "Reliability of the points that count (means over the number of sheets that "
+        "the judge gave every answer). Yes: above .8. No: below .667. Needs "
+        "replicates of 30 answers to 20 questions."
     ),
 }
 SOURCES = {
@@ -187,7 +188,7 @@ def numbers_of(rule: str, outcome: RuleOutcome) -> str:
     numbers = outcome.numbers
     if isinstance(numbers, AgreementFigure):
         if rule == "agreement":
-            return _("difference of alphas %s") % _estimate(numbers)
+            return _("difference between alphas %s") % _estimate(numbers)
         return _("bias, as a share of the maximum: %s") % _estimate(numbers, percent=True)
     if isinstance(numbers, UnscoredShare):
         return _("%(n)d of %(all)d") % {"n": numbers.unscored, "all": numbers.sheets}
@@ -444,7 +445,7 @@ JUDGE_TABLES: dict[str, FigureTable] = {
         lazy("A rater must score two answers to the same question."),
     ),
     "replace": FigureTable(
-        lazy("Which judges can replace people"),
+        lazy("Can judges replace people?"),
         lazy(
             "“Yes” if the result of every rule is yes, “no” if the result of any rule is "
             "no, and otherwise “not proven”. The tests for “no” are corrected for the "

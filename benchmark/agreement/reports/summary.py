@@ -50,7 +50,7 @@ def agreement_finding(figures: Agreement, choice: AgreementSelection) -> Conclus
     shared = figures.people.shared
     if not RULES["reliability"].allows(shared) or people.value is None:
         return Conclusion(
-            _("These data say little about how far people agree with each other."),
+            _("These data show little about how far people agree with each other."),
             f"{_few(shared)} {_by_judges(figures)}".strip(),
             "warn",
         )
