@@ -52,7 +52,7 @@ class KnownInput(Input):
 
 
 class ExampleInput(KnownInput):
-    """The known answer of an example; null makes a drawn item ordinary, and removes any other."""
+    """The known answer of an example; null makes drawn items ordinary and removes other items."""
 
     notes = serializers.DictField(
         child=serializers.CharField(max_length=LONGEST_NOTE), required=False, help_text=NOTES
@@ -86,7 +86,7 @@ class OfferedExampleSerializer(serializers.Serializer[Any]):
 
 
 class ToleranceInput(FormInput):
-    """The largest difference between a right answer and the known one; null is the default."""
+    """The largest difference between a right and the known answer; null means the default."""
 
     form = ToleranceForm
 
@@ -102,7 +102,7 @@ class ControlItemSerializer(serializers.Serializer[Any]):
 
 
 class AgreedAnswerInput(Input):
-    """The ``id`` of the answer to use, from the list, or ``all`` settled or all agreed answers."""
+    """The ``id`` of a listed answer, or ``all`` to use all settled or all agreed answers."""
 
     id = serializers.UUIDField(required=False)
     all = serializers.ChoiceField(["settled", "agreed"], required=False)
@@ -130,7 +130,7 @@ class AgreedAnswerSerializer(serializers.Serializer[Any]):
 
 
 class PersonOnControlsSerializer(serializers.Serializer[Any]):
-    """A person's record; ``fall_at`` is the control answer at which a fall was signalled."""
+    """A person's record; ``fall_at`` numbers the control answer at which a fall was signalled."""
 
     id = serializers.UUIDField(source="rater.public_id")
     name = serializers.CharField(source="rater.pseudonym")
@@ -155,7 +155,7 @@ class KnownAnswerViews(StudyViews):
         self.round = self.find_round(self.study, kwargs["any_round_id"])
 
     def read_known(self, body: type[KnownInput]) -> tuple[Any, dict[str, Any]]:
-        """Return the item that the request names, and its answer as arguments."""
+        """Return the item named in the request, and its known answer as keyword arguments."""
         sent = self.read(body)
         item = items_of(self.round).filter(position=sent["position"]).first()
         if item is None:
@@ -261,7 +261,7 @@ class OfferedExampleViews(RoundExampleViews):
     serializer_class = OfferedExampleSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List the answers in the order in which an opening round adds missing examples."""
+        """List the answers in the order in which a round adds missing examples when it opens."""
         return self.listed(offered_examples(self.round))
 
     @extend_schema(request=OfferedExampleInput, responses={204: None})

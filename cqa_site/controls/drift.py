@@ -32,7 +32,7 @@ SOON = 60
 
 
 class ControlledPerson(Protocol):
-    """A person with a record on control items, and any fall that a chart signals in it."""
+    """A person's record on control items, and any fall in accuracy that a chart signals."""
 
     @property
     def rater(self) -> Rater: ...
@@ -58,18 +58,24 @@ class DriftCurve:
 
     @property
     def signal(self) -> int | None:
-        """Number of the control answer at which a fall was signalled; None without a signal."""
+        """Number of the control answer at which a fall was signalled; None if no fall was."""
         return self.person.fall.signal if self.person.fall else None
 
     @property
     def before(self) -> str:
-        """Right answers out of all before the estimated start of a fall; empty without a fall."""
+        """Right answers out of all answers before the estimated start of a fall.
+
+        Empty if there is no fall.
+        """
         fall = self.person.fall
         return self._right(0, fall.start - 1) if fall else ""
 
     @property
     def since(self) -> str:
-        """Right answers out of all since the estimated start of a fall; empty without a fall."""
+        """Right answers out of all answers since the estimated start of a fall.
+
+        Empty if there is no fall.
+        """
         fall = self.person.fall
         return self._right(fall.start - 1, None) if fall else ""
 
@@ -123,7 +129,7 @@ def drift_table(chart: AccuracyChart, curves: Sequence[DriftCurve], name: str) -
 
 
 def drift_chart(chart: AccuracyChart, curves: Sequence[DriftCurve], size: str) -> vega.Spec:
-    """Draw the sums of all annotators, or only the highest if there are many, with the limit."""
+    """Draw the limit and all annotators' sums, or only the highest sums if there are many."""
     names = {True: _("Fall signalled"), False: _("No fall signalled")}
     rows = [
         {"number": number, "sum": total, "name": names[curve.signal is not None], "who": who}

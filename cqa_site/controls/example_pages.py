@@ -25,7 +25,7 @@ PER_PAGE = 25
 
 
 def draft_with_examples(study: Study, any_round_id: uuid.UUID) -> Any:
-    """Return a draft of the study whose kind has examples; raises Http404."""
+    """Return a draft round of the study if its kind has examples; otherwise raise Http404."""
     round_ = controlled_round(study, any_round_id)
     if round_.state != Round.State.DRAFT:
         raise Http404

@@ -39,7 +39,7 @@ BASE = "s/<uuid:study_id>/rounds/<uuid:any_round_id>/controls/"
 
 
 def offering_round(study: Study, any_round_id: uuid.UUID) -> Any:
-    """Return a round of the study whose kind has hidden control items; raises Http404."""
+    """Return a round of the study if its kind has hidden control items; raises Http404."""
     round_ = ruled_round(study, any_round_id)
     if not kind_of(round_).takes_controls:
         raise Http404
@@ -47,7 +47,7 @@ def offering_round(study: Study, any_round_id: uuid.UUID) -> Any:
 
 
 def controlled_round(study: Study, any_round_id: uuid.UUID) -> Any:
-    """Return such a round if it uses sheets; label rounds have their own control pages."""
+    """Return a round of sheets with control items; label rounds have their own control pages."""
     round_ = offering_round(study, any_round_id)
     if not isinstance(kind_of(round_), SheetKind):
         raise Http404
@@ -119,7 +119,7 @@ def known_page(
 def round_control_take(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Create control items from one known answer of other rounds, or from all of one origin."""
+    """Create control items from one known answer, or from all known answers of one origin."""
     round_ = offering_round(study, any_round_id)
     which: Any = {"source": request.POST.get("id"), "is_settled": "settled" in request.POST}
     try:
@@ -153,7 +153,7 @@ class OfferList:
 
 
 def offer_lists(round_: Any) -> list[OfferList]:
-    """Return the settled disputes, then the agreed answers, of other rounds; no empty lists."""
+    """Return the non-empty lists of settled disputes and of agreed answers from other rounds."""
     kind, lists = kind_of(round_), []
     offers = control_offers(round_) if round_.state in CHANGEABLE else []
     for is_settled in (True, False):

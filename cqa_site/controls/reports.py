@@ -39,7 +39,7 @@ class ControlRow:
 
 @dataclass(frozen=True)
 class PersonOnControls:
-    """A person's record, and any fall that the round's chart signals in it."""
+    """A person's record, and any fall in accuracy that the round's chart signals."""
 
     place: Place
     controls: ControlRecord
@@ -61,7 +61,7 @@ class ControlReport:
 
 
 def control_report(round_: Any) -> ControlReport:
-    """Return control items and the people who answered any, in a fixed number of queries."""
+    """Return control items and the people who answered them, in a fixed number of queries."""
     from cqa_site.stats.drift import accuracy_chart
 
     kind = sheet_kind_of(round_)

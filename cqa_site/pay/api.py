@@ -24,7 +24,7 @@ class PayTermsInput(FormInput):
 
 
 class PersonPaySerializer(serializers.Serializer[Any]):
-    """One participant's earnings; ``seconds`` are by step, with ``work`` for the items."""
+    """One participant's earnings; ``seconds`` is the time by step, with ``work`` for the items."""
 
     id = public_id("participant.user")
     outcome = serializers.CharField(source="participant.outcome")
@@ -50,11 +50,11 @@ class PaySerializer(serializers.Serializer[Any]):
     people = PersonPaySerializer(many=True, source="earnings")
 
     def get_terms(self, summary: PaySummary) -> dict[str, Any]:
-        """Return the pay terms under the names in the request body."""
+        """Return the pay terms under the field names of the request body."""
         return terms_of(summary.link)
 
     def get_mending_reward(self, summary: PaySummary) -> float | None:
-        """Return the reward suggested by the warning; None without a warning."""
+        """Return the reward suggested by the warning, or None if there is no warning."""
         return float(summary.mending[0]) if summary.is_below else None
 
 
@@ -72,7 +72,7 @@ class LinkPayViews(CrowdRoundViews):
         self.link.round = self.round
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the pay terms, the median and each person's pay."""
+        """Return the pay terms, the median hourly pay and each person's pay."""
         return self.shown(PaySummary(self.link, earnings_of(self.round, link=self.link)))
 
     @extend_schema(request=PayTermsInput, responses=PaySerializer)

@@ -71,7 +71,10 @@ def crowd_pay_figure(
 
 @link_page
 def crowd_submissions(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
-    """Compare the platform's list with the site, and list payments; a POST imports an export."""
+    """Compare the platform's list with the site's records, and list payments.
+
+    A POST imports an export.
+    """
     form = SubmissionsForm(request.POST or None, request.FILES or None)
     problems: list[Any] = []
     if request.method == "POST" and form.is_valid():
@@ -118,7 +121,7 @@ def _take_export(request: StudyRequest, link: ParticipantLink, upload: Any) -> l
 @link_page
 @require_POST
 def crowd_money(request: StudyRequest, link: ParticipantLink, act: str) -> HttpResponse:
-    """Perform the action of one button on the page; see `ACTS`. 0 means that nothing changed."""
+    """Perform the action of a button on the page; `ACTS` return 0 if nothing changed."""
     if act not in ACTS:
         raise Http404
     result = ACTS[act](request, link)
@@ -154,7 +157,7 @@ def _confirm(request: StudyRequest, link: ParticipantLink) -> None:
 
 
 def _export(request: StudyRequest, link: ParticipantLink) -> HttpResponse | int:
-    """Return confirmed payments in the format of the platform's bulk bonuses."""
+    """Return confirmed payments in the platform's format for bulk bonuses."""
     batch, rows = hand_out(link=link, actor=request.user)
     if not rows:
         return 0
@@ -172,7 +175,7 @@ def _withdraw(request: StudyRequest, link: ParticipantLink) -> int:
 
 
 def _settle(request: StudyRequest, link: ParticipantLink, *, was_paid: bool) -> int | None:
-    """Store whether an order was paid, as seen by a person on the platform."""
+    """Store a person's report on whether an order was paid."""
     try:
         return settle_payments(
             link=link,

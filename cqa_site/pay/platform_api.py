@@ -52,7 +52,7 @@ def list_submissions(link: ParticipantLink) -> list[SubmissionRow]:
 def create_order(link: ParticipantLink, payments: Collection[CrowdPayment]) -> str:
     """Create a payment order, which moves no money; return its ID on the platform.
 
-    Each line contains the submission, not the person. Raises PlatformRefused, PlatformUnclear.
+    Each line identifies a submission, not a person. Raises PlatformRefused, PlatformUnclear.
     """
     lines = "\n".join(f"{payment.submission},{payment.amount:.2f}" for payment in payments)
     body = {"study_id": link.platform_study, "csv_bonuses": lines}
@@ -69,12 +69,15 @@ def create_order(link: ParticipantLink, payments: Collection[CrowdPayment]) -> s
 
 
 def pay_order(link: ParticipantLink, order: str) -> None:
-    """Ask the platform to pay an order; two requests pay it twice. Raises as `create_order`."""
+    """Ask the platform to pay an order; two requests pay it twice.
+
+    Raises the same errors as `create_order`.
+    """
     _ask(link, "POST", f"/api/v1/bulk-bonus-payments/{quote(order, safe='')}/pay/", {})
 
 
 def _ask(link: ParticipantLink, method: str, path: str, body: Any = None) -> Any:
-    """Send one request with the link's token; return the decoded reply, None if not JSON."""
+    """Send one request with the link's token; return the decoded reply, None if it is not JSON."""
     from cqa_site.judging.chat import decode
     from cqa_site.judging.transport.egress import EgressFailed, fetch, parse_allowed
 

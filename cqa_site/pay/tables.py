@@ -35,7 +35,7 @@ def _money(amount: Any) -> float | None:
 
 
 def _people_columns(summary: PaySummary) -> list[Column]:
-    """Return the columns for people, with the minutes in each step with recorded time."""
+    """Return the columns for people, including the minutes spent in each timed step."""
     used = {step for earning in summary.earnings for step in earning.seconds}
     steps = [
         Column(_("%s (min)") % name, lambda row, step=step: row.seconds.get(step, 0.0) / 60)
@@ -117,7 +117,7 @@ def pay_figures(summary: PaySummary, ids: tuple[Any, ...]) -> list[Figure]:
 
 
 def _about(table: TableData) -> str:
-    """Return a note that a page shows only the first rows; empty if it shows all."""
+    """Return a note that a page shows only the first rows; empty if it shows all rows."""
     count = len(table.rows)
     about = {"n": text_of(LIMIT), "all": text_of(count)}
     return (

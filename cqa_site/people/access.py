@@ -246,7 +246,7 @@ class TokenAuthentication(BaseAuthentication):
     """Authentication with bearer tokens; read-only tokens cannot write."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Return the user and token, or None without the header, so that the view returns 401."""
+        """Return the user and token, or None if there is no header; the view then returns 401."""
         parts = get_authorization_header(request).split()
         if not parts or parts[0].lower() != b"bearer":
             return None

@@ -82,7 +82,7 @@ class UserManager(BaseUserManager["User"]):
     """Manager that creates users with an e-mail address, or crowd participants without one."""
 
     def create_user(self, email: str | None, password: str | None = None, **fields) -> "User":
-        """Create a user; without a password, the user cannot sign in by password."""
+        """Create a user, who cannot sign in with a password if none is given."""
         user = self.model(email=email.strip().lower() if email else None, **fields)
         user.set_password(password)
         user.save(using=self._db)
@@ -143,7 +143,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.email is None
 
     def _get_session_auth_hash(self, secret: str | bytes | None = None) -> str:
-        """Return the session hash, which changes with the password or a sign-out everywhere."""
+        """Return the session hash, which a new password or a sign-out everywhere changes."""
         return salted_hmac(
             "cqa_site.people.models.User.session",
             f"{self.password}{self.sign_outs}",
@@ -216,7 +216,7 @@ class Membership(models.Model):
 class GroupRole(models.Model):
     """A mark for a membership or for site administration granted by provider groups.
 
-    Without this mark, the role was assigned by hand, and groups never remove it.
+    A role without this mark was assigned by hand, and groups never remove it.
     """
 
     user = models.ForeignKey("people.User", models.CASCADE, related_name="group_roles")

@@ -54,7 +54,10 @@ WORKERS = (Role.ANNOTATOR, Role.EXPERT)
 def opened_round(
     kind: TaskKind, request: HttpRequest, study: Study, round_id: uuid.UUID, *related: str
 ) -> Any:
-    """Return an opened round, for crowd participants only their link's round; raises Http404."""
+    """Return an opened round, or raise Http404.
+
+    Crowd participants can open only their link's round.
+    """
     rounds = kind.Round._default_manager.filter(study=study).exclude(state=Round.State.DRAFT)
     participant = participant_of(request)
     if participant is not None:
@@ -102,7 +105,7 @@ def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: u
 
 
 def is_before_steps(sheet: Any) -> bool:
-    """Whether the steps before work must be passed before this untouched, assigned sheet."""
+    """Whether the steps must be passed before this untouched, assigned sheet can be opened."""
     is_touched = sheet.version > 0 or sheet.submitted_at is not None
     has_steps = sheet.round.onboarding_id or sheet.round.shows_guideline
     if is_touched or not has_steps or not sheet_kind_of(sheet).is_assigned:
@@ -121,7 +124,7 @@ def _own_sheets(kind: SheetKind) -> PreparedQuery:
 
 
 def next_work(request: Any, round_: Any, rater: Rater) -> SheetWork:
-    """Return the next sheet, for crowd participants up to the number that their link requires."""
+    """Return the next sheet; crowd participants get no more sheets than their link requires."""
     if participant_of(request):
         reason = over_reason(request, round_, submitted_count(round_, rater))
         if reason:
@@ -130,7 +133,7 @@ def next_work(request: Any, round_: Any, rater: Rater) -> SheetWork:
 
 
 def over_reason(request: Any, round_: Any, done: int) -> str:
-    """Return why a crowd participant who has done this many sheets gets no more, or "".
+    """Return why a crowd participant who has done this many sheets gets no more, or "" otherwise.
 
     The reason is ``ended``, ``skips`` (more than the round allows) or ``finished``.
     """
@@ -150,8 +153,8 @@ def over_reason(request: Any, round_: Any, done: int) -> str:
 def shown_sheets(round_: Round, rater: Rater) -> QuerySet[Any]:
     """Return the person's sheets, newest first.
 
-    While items may be repeated, only the last few sheets are returned. Otherwise people could look
-    up earlier answers, and repeats would not be independent.
+    While items may be repeated, only the last few sheets are returned: if people could look up
+    earlier answers, repeats would not be independent.
     """
     rows = own_sheets(round_=round_, rater=rater).order_by("-place")
     if round_.repeat_share > 0 and round_.state == Round.State.OPEN:
@@ -212,7 +215,7 @@ def _note_training(round_: Any, place: Place, done: Sequence[bool]) -> None:
 
 
 def _note_attempt(round_: Any, place: Place, attempt: ExampleAttempt) -> None:
-    """Store the outcome of a qualification attempt; only a failure in the last one is final."""
+    """Store the outcome of a qualification attempt; only a failed last attempt is final."""
     StepResult.objects.create(
         round=round_,
         rater_id=place.rater_id,
@@ -284,7 +287,7 @@ def held_at_steps(study: Study, most: int) -> list[Place]:
 
 
 def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:
-    """Return the share of the parts of known answers that the sheets match; 0 without any."""
+    """Return the share of the parts of known answers that the sheets match; 0 without parts."""
     marks = [kind.mark(sheet, key) for sheet, key in answered]
     wanted = sum(of for _met, of in marks)
     return sum(met for met, _of in marks) / wanted if wanted else 0.0
@@ -296,8 +299,9 @@ def decide_rater(
 ) -> Place | None:
     """Admit, refuse or exclude a rater, or reinstate their work; see `DECISIONS`.
 
-    Without an actor, the decision is by a rule, which never overrides a person's decision and can
-    also be ``pause``. ``rule`` is its name in `Round.rules`. Returns None if nothing changed.
+    Without an actor, the decision is made by a rule. It never overrides a person's decision, and
+    can also be ``pause``. ``rule`` is the rule's name in `Round.rules`. Returns None if nothing
+    changed.
     """
     stored = Place.objects.select_for_update().get(pk=place.pk)
     stored.round, stored.rater = place.round, place.rater

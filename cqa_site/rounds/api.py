@@ -49,7 +49,7 @@ from .progress import Pace, items_of, paces_of, progress_of, rounds_of
 
 
 class QualificationInput(Input):
-    """Decision whether a person may work or their work counts, with a reason."""
+    """A decision on whether a person may work or whether their work counts, with a reason."""
 
     decision = serializers.ChoiceField(list(DECISIONS))
     reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True)
@@ -121,7 +121,7 @@ class SkipsSerializer(serializers.Serializer[Any]):
     rater_pk: ClassVar[str] = "rater_id"
 
     def to_representation(self, instance: Any) -> Any:
-        """Add the pace of the row's rater; one query for all rows."""
+        """Add the pace of the row's rater, using one query for all rows."""
         root: Any = self.root
         if not hasattr(root, "paces"):
             root.paces = paces_of(self.context["view"].round)
@@ -167,7 +167,7 @@ class PersonSerializer(PaceSerializer):
     is_passed = serializers.BooleanField(source="place.is_passed", read_only=True)
 
     def to_representation(self, instance: Any) -> Any:
-        """Add control answers; one query for all rows, or no query in rounds without controls."""
+        """Add control answers with one query for all rows, or none in rounds without controls."""
         root: Any = self.root
         if not hasattr(root, "controls"):
             round_ = self.context["view"].round
@@ -261,7 +261,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 
         @extend_schema(request=NothingInput, responses=api.shown)
         def open(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-            """Open a draft, or resume after a pause; 409 with a reason if this is impossible."""
+            """Open a draft, or resume a paused round; 409 with a reason if this is impossible."""
             return self._move(open_round, public_id)
 
         @extend_schema(request=NothingInput, responses=api.shown)
@@ -371,7 +371,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 def round_addresses(
     views: RoundViews, base: str, round_id: str, names: tuple[str, ...]
 ) -> list[URLPattern]:
-    """Return the URLs of a kind; ``names`` are for a round, items, people and a decision."""
+    """Return a kind's URLs, named ``names`` (for a round, its items, its people, a decision)."""
     name, *parts = names
     row = f"{base}<uuid:public_id>/"
     below = f"{base}<uuid:{round_id}>/"

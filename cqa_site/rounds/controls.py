@@ -36,10 +36,10 @@ REDRAWN = lazy(
 def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: User) -> None:
     """Make an item a hidden control item, or change its known answer; None makes it ordinary.
 
-    The change also applies to earlier answers in a running round. An item that was not drawn would
-    bias a sample as an ordinary item, so it is deleted instead, provided nobody has had it.
+    The change also applies to earlier answers in a running round. As an ordinary item, an item
+    that was not drawn would bias a sample, so it is deleted instead, provided nobody has had it.
     Raises RoundNotReady for closed rounds, for examples, for items removed by a new draw of the
-    draft, and for items that can be neither ordinary nor deleted.
+    draft, and for items that can neither become ordinary nor be deleted.
     """
     stored = _locked(round_)
     kind = sheet_kind_of(stored)
@@ -64,7 +64,7 @@ def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: 
 
 
 def require_same(item: Any, sent: Mapping[str, Any]) -> None:
-    """Raise RoundNotReady if a form is about another item, which had this position before."""
+    """Raise RoundNotReady if a form is about a different item, previously at this position."""
     if sent.get("item", str(item.pk)) != str(item.pk):
         raise RoundNotReady(REDRAWN)
 
@@ -124,7 +124,7 @@ def take_answer(*, round_: Any, sheet: Any, actor: User) -> Any:
 
 
 def control_offers(round_: Any) -> list[OfferedAnswer]:
-    """Return known answers from other rounds; for rounds of sheets, `agreed_answers`."""
+    """Return known answers from other rounds; in rounds of sheets, these are `agreed_answers`."""
     kind = kind_of(round_)
     return agreed_answers(round_) if isinstance(kind, SheetKind) else kind.control_offers(round_)
 
@@ -215,7 +215,7 @@ def offered_examples(round_: Any) -> list[OfferedAnswer]:
 
 @transaction.atomic
 def take_example(*, round_: Any, offer: OfferedAnswer, actor: User) -> Any:
-    """Add an offered answer to a draft's examples unless it is there; raises RoundNotReady."""
+    """Add an offered answer to a draft's examples unless already there; raises RoundNotReady."""
     stored, kind = locked_round(round_, Round.State.DRAFT), sheet_kind_of(round_)
     item = item_like(stored, offer.source)
     if item is not None and item.is_example:
@@ -236,9 +236,9 @@ def set_example(
 ) -> Any:
     """Make a thing an example in a draft, with its known answer; None undoes this.
 
-    An item that was drawn for the work is not part of the work while it is an example; undoing
-    deletes any other item. Raises RoundNotReady if the round is not a draft, or if a new draw has
-    replaced the thing.
+    An item that was drawn for the work is not part of the work while it is an example; any other
+    item is deleted when this is undone. Raises RoundNotReady if the round is not a draft, or if a
+    new draw has replaced the thing.
     """
     stored, kind = locked_round(round_, Round.State.DRAFT), sheet_kind_of(round_)
     item = examples_of(stored).filter(**{kind.subject: thing}).first()
@@ -267,7 +267,7 @@ def item_like(round_: Any, row: Any) -> Any | None:
 
 
 def like_of(kind: SheetKind, row: Any) -> tuple[int | None, ...]:
-    """Return the keys in the columns `SheetKind.likeness` of an item or a sheet."""
+    """Return the keys in an item's or a sheet's `SheetKind.likeness` columns."""
     names = (column.replace("__", ".") for column in kind.likeness)
     return tuple(attrgetter(f"{name}_id")(row) for name in names)
 

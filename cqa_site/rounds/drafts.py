@@ -116,7 +116,7 @@ def _lend(read: Any, stored: Any) -> None:
 
 
 def is_changeable(sheet: Any) -> bool:
-    """Whether the form accepts changes: only in an open round, not for submitted examples."""
+    """Whether the form accepts changes; only open rounds do, and submitted examples never do."""
     is_seen_example = sheet.is_example and sheet.state == Sheet.State.SUBMITTED
     return bool(sheet.round and sheet.round.state == Round.State.OPEN and not is_seen_example)
 
@@ -138,7 +138,7 @@ def save_draft(*, sheet: Any, sent: DraftSubmission) -> Any:
 
 
 def submit_sheet(*, sheet: Any, sent: DraftSubmission, key: str) -> Any:
-    """Submit the form's content, only once for the same key and content.
+    """Submit the form's content, but only once for the same key and content.
 
     Raises RoundNotOpen and StaleDraft as `save_draft` does. Raises SheetNotValid if the kind
     rejects the content, which is then stored as the draft.
@@ -188,7 +188,7 @@ def resolve_conflict(*, sheet: Any, conflict: ConflictingDraft, is_wanted: bool)
 
 
 def _refusal(stored: Any, sent: DraftSubmission) -> RoundNotOpen | StaleDraft | None:
-    """Return None if the content can become the draft; otherwise set it aside and return why."""
+    """Return None if the content can become the draft; otherwise set it aside and say why."""
     if sent.content == content_of(stored) or is_overtaken(stored, sent):
         return None
     if not is_changeable(stored):

@@ -28,7 +28,7 @@ def examples_of(round_: Any) -> Any:
 
 
 def known_items(round_: Any, most: int = OFFERED) -> list[Any]:
-    """Return examples from other rounds and control items from closed rounds that fit this one.
+    """Return examples from other rounds and control items from closed rounds that fit this round.
 
     Control items of running rounds stay hidden. Closed rounds come first, then newer rounds. Only
     the first item about the same subject is returned. Items that are already in this round, and
@@ -55,7 +55,7 @@ def known_items(round_: Any, most: int = OFFERED) -> list[Any]:
 def add_example(
     round_: Any, thing: Any, known: Mapping[str, Any], notes: Mapping[str, str] | None = None
 ) -> Any:
-    """Make the item about a thing an example, or add a new one; the caller locks the round."""
+    """Make the item about a thing an example, or add a new item; the caller locks the round."""
     kind = sheet_kind_of(round_)
     items = kind.Item._default_manager.filter(round=round_.pk)
     key = {"key_points": known, "key_notes": notes or {}, "known": None}

@@ -317,7 +317,7 @@ class RoundPlanForm(forms.Form):
 
     @staticmethod
     def next_name(study: Study) -> str:
-        """Return a default name for a new plan that no round in the study has yet."""
+        """Return a default name for a new plan, which no round in the study uses yet."""
         names = set(Round.objects.filter(study=study).values_list("name", flat=True))
         free = (_("Round %d") % number for number in range(1, len(names) + 2))
         return next(name for name in free if name not in names)
@@ -335,7 +335,7 @@ class RoundPlanForm(forms.Form):
 
     @property
     def plan_values(self) -> dict[str, Any]:
-        """The cleaned fields of the kind's plan; the name is empty in estimates without one."""
+        """The cleaned fields of the kind's plan; the name may be empty in an estimate."""
         data = {"name": "", **self.cleaned_data}
         return {name: value for name, value in data.items() if name not in BEFORE_WORK}
 
@@ -530,7 +530,7 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
             self.fields[name].validators.append(MinValueValidator(1, lazy("At least 1.")))
 
     def clean_required_items(self) -> int:
-        """Reject a number larger than one person can get, because nobody could finish."""
+        """Reject a number of items larger than one person can get, because nobody could finish."""
         wanted: int = self.cleaned_data["required_items"]
         if not self.most_items:
             raise forms.ValidationError(

@@ -200,11 +200,11 @@ class TaskKind:
 
     @property
     def row(self) -> str:
-        """The name of the attribute of a round with its row in the kind's own table."""
+        """The name of a round's attribute for its row in the kind's own table."""
         return str(self.Round._meta.model_name)
 
     def count_own(self, rounds: Iterable[models.Round], user: User) -> dict[int, int]:
-        """Count a person's finished work by round; for assigned work, the remaining work."""
+        """Count a person's finished work by round or, for assigned work, the remaining work."""
         raise NotImplementedError
 
     def most_items(self, round_: models.Round) -> int:
@@ -324,7 +324,7 @@ class TaskKind:
         return ()
 
     def check(self) -> Iterable[str]:
-        """Yield a sentence for each other stored row that is inconsistent."""
+        """Yield a sentence for every other stored row that is inconsistent."""
         return ()
 
 
@@ -372,7 +372,7 @@ class SheetKind(TaskKind):
         return (self.subject,)
 
     def sheets(self, *around: str) -> QuerySet[Any]:
-        """Return sheets with their subjects and these related rows."""
+        """Return sheets with their subjects and the named related rows."""
         around = around or ("round__study", "rater", "slot")
         return self.Sheet._default_manager.select_related(*around, *self.needed)
 
@@ -385,7 +385,7 @@ class SheetKind(TaskKind):
         raise NotImplementedError
 
     def problem(self, sheet: Any, content: Any) -> SheetNotValid | None:
-        """Return the problem that prevents submission; None without a problem."""
+        """Return the problem that prevents submission; None if there is no problem."""
         raise NotImplementedError
 
     def settle(self, sheet: Any, content: Any) -> None:
@@ -415,7 +415,7 @@ class SheetKind(TaskKind):
         return {name: getattr(sheet, name) for name in self.answer_fields(sheet.round)}
 
     def fits(self, round_: Any) -> Q:
-        """Select the items and sheets of other rounds that ask the same as this round."""
+        """Select the items and sheets of other rounds that ask the same question as this round."""
         return Q()
 
     def alike(self, round_: Any) -> Q:

@@ -115,9 +115,9 @@ def delete_round(*, round_: Round, actor: User) -> None:
 
 
 def locked_round(round_: Round, *states: str) -> Any:
-    """Return the stored round, locked in one of these states until the transaction ends.
+    """Return the stored round, locked until the transaction ends.
 
-    Raises RoundNotReady.
+    Raises RoundNotReady if the round is not in one of the given states.
     """
     rounds = kind_of(round_).Round._default_manager
     # The keys are not locked: new sheets and enrolments refer to both tables and would deadlock.

@@ -54,7 +54,7 @@ __all__ = [
 
 
 class Round(models.Model):
-    """A round of work on items; a kind's subclass adds how items are drawn and shown."""
+    """A round of work on items; a kind's subclass defines how items are drawn and shown."""
 
     class State(models.TextChoices):
         """States of a round: draft → open ⇄ closed. Labelling rounds can pause in between."""
@@ -125,7 +125,7 @@ class Round(models.Model):
         return self.name
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save with the kind of the round's class; a plain round keeps its stored kind."""
+        """Save the round with the kind of its class; a plain round keeps its stored kind."""
         self.kind = self.kind_name or self.kind
         super().save(*args, **kwargs)
 

@@ -192,7 +192,7 @@ def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> TaskProgres
 
 
 def newest_of_each(rows: QuerySet[Any], most: int, *order: str) -> QuerySet[Any]:
-    """Return the newest rows of each rater, up to a maximum, by rater and in this order."""
+    """Return each rater's newest rows, up to a maximum per rater, in the given order."""
     turn = Window(RowNumber(), partition_by="rater", order_by=order)
     newest: QuerySet[Any] = rows.annotate(turn=turn).filter(turn__lte=most)
     return newest.order_by("rater", "turn")
@@ -241,13 +241,13 @@ def paces_of(round_: Any, **where: Any) -> dict[int, Pace]:
 
 
 def skips_allowed(round_: Any, items: int) -> float:
-    """Return how many out of these items a person may skip; infinite without a limit."""
+    """Return how many of the items a person may skip; infinite if there is no limit."""
     share = round_.skip_share
     return float("inf") if share is None else max(1, floor(round(share * items, 9)))
 
 
 def skips_paid(round_: Any, items: int) -> float:
-    """Return the number of skips that a crowd link accepts, which is always below all items."""
+    """Return the number of skips that a crowd link accepts, always fewer than the items."""
     return min(skips_allowed(round_, items), items - 1)
 
 
@@ -352,7 +352,7 @@ def _places(membership: Membership, rounds: list[Round]) -> dict[int, Place]:
 
 
 def _done(begun: list[Round], places: dict[int, Place]) -> set[int]:
-    """Return the ids of begun rounds without work left, among the first `LOOKED_AT`."""
+    """Return the ids of begun rounds with no work left; only the first `LOOKED_AT` are checked."""
     free = [round_ for round_ in begun if not kind_of(round_).is_assigned][:LOOKED_AT]
     return {round_.pk for round_ in free if kind_of(round_).is_done_by(round_, places[round_.pk])}
 

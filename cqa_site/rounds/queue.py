@@ -355,7 +355,7 @@ class _SheetServer:
         return example_attempt(self.round_, self.place.rater_id)
 
     def next_example(self) -> Any | None:
-        """Return the next example, or one already seen after the last; None without examples."""
+        """Return the next example, or one already seen if none is left; None without examples."""
         examples = self.items().filter(key_points__isnull=False)
         mine = self.own().filter(**{self.kind.subject: OuterRef(self.kind.subject)})
         if self.attempt.number:

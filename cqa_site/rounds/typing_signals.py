@@ -67,10 +67,10 @@ def has_agreed(round_: Any, place: Place | None) -> bool:
 def store_typing(
     round_: Any, rater: Rater, counts: dict[str, Any], *, continues: bool = False
 ) -> TypedText | None:
-    """Store the counts for one text; None without consent or with too many stored texts.
+    """Store the counts for one text; return None without consent or if too many are stored.
 
     With ``continues``, the counts are added to the person's newest text. If a page has two texts,
-    the sums are the same for either text.
+    the sums do not depend on which text is newer.
     """
     # A concurrent withdrawal locks the enrolment.
     places = Place.objects.select_for_update().filter(round=round_.pk, rater=rater)

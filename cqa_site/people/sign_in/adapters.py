@@ -46,13 +46,13 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
             raise ImmediateHttpResponse(ratelimit.respond_429(request)) from error
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return a counter key per e-mail address, the same for all host names of the site."""
+        """Return the counter key of an e-mail address, which does not depend on the host name."""
         return str(credentials.get("email", "")).lower()
 
     def pre_login(
         self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any
     ) -> HttpResponse | None:
-        """Send users with a role from a provider group to that provider to confirm it."""
+        """Send users with a role from a provider group to that provider to confirm the role."""
         answer: HttpResponse | None = super().pre_login(
             request, user, signal_kwargs=signal_kwargs, **kwargs
         )

@@ -87,7 +87,7 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
     ) -> SocialLogin:
-        """Identify the person by the signed token and the user information on the same subject."""
+        """Identify the person by the signed token and the user information about its subject."""
         signed = self._decode_id_token(app, str(kwargs["response"].get("id_token", "")))
         more = self._fetch_user_info(token.token)
         if not isinstance(more, dict) or more.get("sub") != signed["sub"]:

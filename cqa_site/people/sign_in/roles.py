@@ -26,7 +26,7 @@ def rules_for(provider: OpenIDProvider, claims: dict[str, object]) -> list[Group
 
 
 def roles_held() -> QuerySet[GroupRole]:
-    """Return site administration and active memberships that groups currently grant."""
+    """Return the groups' current grants of site administration and active memberships."""
     counts = Membership.objects.filter(
         study=OuterRef("study"), user=OuterRef("user"), is_active=True
     )
@@ -143,9 +143,9 @@ def can_sign_in(user: User, *, without: SocialAccount | Authenticator | None = N
 def provider_to_ask(user: User, *, came_by_one: bool) -> OpenIDProvider | None:
     """Return a provider that must confirm a role granted by its groups, or None.
 
-    A person who signs in through one of two such providers is redirected to the other, unless it
-    has confirmed its roles within the session lifetime. Grants that no provider can confirm are
-    removed first, so that they do not lock anyone out.
+    A person who signs in through one of two such providers is redirected to the other, unless
+    that provider has confirmed its roles within the session lifetime. Grants that no provider can
+    confirm are removed first, so that they do not lock anyone out.
     """
     take(orphans().filter(user=user))
     roles = roles_held().filter(user=user)

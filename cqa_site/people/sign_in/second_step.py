@@ -269,7 +269,7 @@ class SecondStepAdapter(DefaultMFAAdapter):
             return generate_totp_secret()
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
-        """Return whether the step can be deleted: the last step of a user who needs one cannot."""
+        """Return whether the step can be deleted; users who need a second step must keep one."""
         others = Authenticator.objects.filter(user=authenticator.user, type__in=STEPS)
         return others.exclude(pk=authenticator.pk).exists() or not needs_second_step(
             authenticator.user

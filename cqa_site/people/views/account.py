@@ -100,7 +100,7 @@ def token_new(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def token_lend(request: PersonRequest) -> HttpResponse:
-    """Create a read-only token for the API page that is valid for 15 minutes."""
+    """Create a read-only token for the API page; the token is valid for 15 minutes."""
     if request.user.is_participant or not may_make_tokens(request, request.user):
         raise PermissionDenied
     return JsonResponse({"token": lend_token(user=request.user)})

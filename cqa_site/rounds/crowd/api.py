@@ -169,7 +169,7 @@ class CrowdLinkViews(CrowdRoundViews):
 
     @extend_schema(request=CrowdLinkConnectInput, responses=CrowdLinkSerializer)
     def connect(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Store the platform's study, required in signed entries, and the webhook secret."""
+        """Store the webhook secret and the platform's study, which signed entries must name."""
         link = self.find_row(public_id)
         form = PlatformConnectionForm(self.read(CrowdLinkConnectInput), link=link)
         require_valid(form)
@@ -197,7 +197,7 @@ class ParticipantViews(CrowdRoundViews):
 
     @extend_schema(request=NothingInput, responses=ParticipantSerializer)
     def fault(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Confirm a reported fault, which ends the work; 409 without a fault to confirm."""
+        """Confirm a reported fault, which ends the work; 409 if there is no fault to confirm."""
         person = self._person(public_id)
         try:
             confirm_fault(participant=person, actor=request.user)

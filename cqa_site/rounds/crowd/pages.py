@@ -128,7 +128,7 @@ def join_start(request: HttpRequest) -> HttpResponse:
 def _start_page(
     request: HttpRequest, link: ParticipantLink, known: Participant | None, free: int
 ) -> HttpResponse:
-    """Describe the task to a new or returning participant; ``free`` items limit a new one."""
+    """Describe the task to a participant; new participants can get at most ``free`` items."""
     kind, count = kind_of(link.round), min(free, link.required_items)
     context = {"link": link, "is_short": free < link.required_items, "known": known}
     if known:
@@ -412,7 +412,7 @@ def links_page(
     connection: PlatformConnectionForm | None = None,
     **context: object,
 ) -> HttpResponse:
-    """Show the links of a round; ``connection`` is a submitted form that is not valid."""
+    """Show the links of a round; ``connection`` is an invalid form that was submitted."""
     most = kind_of(round_).most_items(round_)
     page = Paginator(participants.participants_of(round_), PAGE_SIZE).get_page(
         request.GET.get("page")

@@ -232,8 +232,8 @@ def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> P
     Raises `NoEntry` if the link is closed or full, the person took part through another link or
     was removed, or another browser has already used the person's session on the platform. People
     who have joined can still enter a closed or full link to finish. A browser that has only an id
-    gets the same response whether or not the id takes part, so that nobody can find out who takes
-    part by trying ids.
+    gets the same response whether or not the id belongs to a participant, so that nobody can
+    identify participants by trying ids.
     """
     holders = _holders(link, ids)
     own = [holder for holder in holders if is_open_to(holder, browser)]
@@ -253,9 +253,9 @@ def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> P
 
 @transaction.atomic
 def take_part(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant:
-    """Return the participant with these ids, created for the first ``browser`` that uses them.
+    """Return the participant with these ids; create one for the first ``browser`` to use them.
 
-    Raises `NoEntry` as `require_entry` does, and if another browser has the participation. The
+    Raises `NoEntry` as `require_entry` does, or if another browser has the participation. The
     response depends on the id only here, where a new id would become a participant.
     """
     hold_people(link.study)

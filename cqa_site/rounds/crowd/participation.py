@@ -65,7 +65,7 @@ class ParticipantProgress:
 
     @property
     def is_out_of_items(self) -> bool:
-        """Whether the person has not done enough, and the round has no more items for them."""
+        """Whether the person has done too few items and the round has no more items for them."""
         return self.left > 0 and (self.answered >= self.most or self.is_nothing_left)
 
     @property

@@ -77,14 +77,14 @@ class Earning:
 
     @property
     def hourly(self) -> float | None:
-        """Pay per hour worked; None without pay or stored time."""
+        """Pay per hour worked; None if no pay is set or no time was recorded."""
         if self.total is None or not self.worked:
             return None
         return float(self.total) * 3600 / self.worked
 
     @property
     def last_step(self) -> str:
-        """The step that ended the participation, or `WORK`; the last step of people who left."""
+        """The step that ended the participation, or `WORK`; for people who left, the last step."""
         outcome, ends = self.participant.outcome, {end: step for step, end in ENDS.items()}
         if outcome in LEFT and not self.items and WORK not in self.seconds:
             return next(reversed(self.seconds), START)
@@ -162,7 +162,7 @@ class PaySummary:
         return low * CENT, median(low)
 
     def by_step(self) -> list[StepPay]:
-        """Return the steps that took time or ended a participation, and the items last."""
+        """Return the steps that took time or ended a participation, followed by the items."""
         rows = []
         over = [row for row in self.earnings if row.participant.outcome != ENDED.RUNNING]
         for step in (START, *KINDS, WORK):
@@ -195,7 +195,7 @@ def earnings_of(round_: Round, **where: Any) -> list[Earning]:
 
 
 def summaries_of(round_: Round, links: Iterable[ParticipantLink]) -> dict[int, PaySummary]:
-    """Map the primary key of each link with a floor to its pay; no query without such links."""
+    """Map the primary key of each link with a floor to its pay; no query if no link has one."""
     rated = [link for link in links if link.hourly_floor is not None]
     if not rated:
         return {}

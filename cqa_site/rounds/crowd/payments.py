@@ -56,7 +56,7 @@ class DuePayment:
 
     @property
     def key(self) -> str:
-        """A key with all changeable values shown on the page, so that only these are paid."""
+        """A key with all changeable values, so that payments are only confirmed as shown."""
         person = self.participant
         amount = f"{self.amount} {person.link.currency}"
         return f"{person.user.public_id}:{self.kind}:{amount}:{self.reason}:{self.ended_there}"
@@ -75,7 +75,7 @@ class DueList:
 
 
 def due_payments(link: ParticipantLink) -> DueList:
-    """Return unconfirmed payments other than the reward that are due for ended participations.
+    """Return unconfirmed payments, rewards excepted, that are due for ended participations.
 
     A submission is proven by the platform's signature, or by a row in the platform's list with the
     same participant.
@@ -140,7 +140,7 @@ def confirm_payments(*, link: ParticipantLink, keys: Collection[str], actor: Use
 def hand_out(*, link: ParticipantLink, actor: User) -> tuple[str, list[CrowdPayment]]:
     """Mark all confirmed payments as exported in one file; return the file's id and the payments.
 
-    They are not sent any other way until a person marks them as not paid.
+    The payments are not sent in any other way until a person marks them as not paid.
     """
     rows, batch = list(_locked(link, state=STATES.CONFIRMED)), f"file-{uuid.uuid4().hex[:8]}"
     _move(link, rows, STATES.EXPORTED, batch=batch)
@@ -210,10 +210,10 @@ def settle_payments(
     has_looked: bool = False,
     **where: Any,
 ) -> int:
-    """Store a person's report on whether payments were paid; unpaid payments can be resent.
+    """Store a person's report on whether payments were made; payments not made can be resent.
 
-    Raises NotChecked if the outcome is unknown, unless the person states that they have checked,
-    or the platform's list was fetched later, at ``seen_at``.
+    Raises NotChecked if the outcome is unknown, unless the person states that they have checked
+    it or the platform's list was fetched afterwards, at ``seen_at``.
     """
     # The state is read from the locked rows, because a worker may have stored the outcome.
     rows = list(open_payments(link).filter(**where).select_for_update().order_by("pk"))

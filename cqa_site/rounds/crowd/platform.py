@@ -107,7 +107,7 @@ def apply_status(
 
 
 def plain_status(text: object) -> str:
-    """Return a status in capitals with hyphens, as on the platform; raises ValueError."""
+    """Return a status in the platform's format, capitals with hyphens; raises ValueError."""
     status = str(text).strip().upper().replace("_", "-").replace(" ", "-")
     if not (PLATFORM_ID.fullmatch(status) and len(status) <= 30):
         raise ValueError

@@ -138,7 +138,7 @@ def _problem(known: Participant | None, row: PlatformSubmission) -> str:
 
 
 def newest_status(known: Participant, row: PlatformSubmission | None) -> str:
-    """Return the newer of the statuses from the list and the webhooks; empty without both."""
+    """Return the newer of the statuses from the list and the webhooks; empty if neither exists."""
     if row is None or (known.platform_status_at and known.platform_status_at > row.seen_at):
         return known.platform_status
     return row.status
@@ -151,7 +151,7 @@ def _here(known: Participant, problem: str) -> str:
 
 
 def reclaim_items(*, link: ParticipantLink, actor: User) -> int:
-    """End participations that ended on the platform, as webhooks do; return their number.
+    """End participations that have ended on the platform, as webhooks do; return their number.
 
     Their reserved items go to other people, and their work is kept.
     """

@@ -38,7 +38,8 @@ def entry_ids(request: HttpRequest, link: ParticipantLink) -> PlatformIds | None
     """Return the ids in the URL, verified if a token signs them.
 
     Returns None if an id is missing, repeated, too long or malformed. Raises ``EntryRefused`` if
-    the token fails a check or a required token is missing, and ``KeysUnavailable``.
+    the token fails a check or a required token is missing, and ``KeysUnavailable`` if the token
+    cannot be checked.
     """
     tokens = request.GET.getlist(TOKEN_PARAM)
     if link.entry == link.Entry.IDS or (link.entry == link.Entry.EITHER and not tokens):

@@ -281,7 +281,7 @@ class TypingSerializer(serializers.Serializer[Any]):
 
 
 class TypingViews(StudyViews):
-    """How texts were typed in a round whose consent covers it."""
+    """How texts were typed in a round, if its consent form covers this."""
 
     queryset = TypedText.objects.none()
     serializer_class: Any = TypingSerializer

@@ -237,7 +237,7 @@ def fields_of(version: OnboardingVersion) -> dict[str, Any]:
 
 
 class GrantForm(forms.Form):
-    """Admits a person; the reason is stored in the study's history."""
+    """A form that admits a person; the reason is stored in the study's history."""
 
     person = forms.ModelChoiceField(
         label=lazy("Person"), queryset=User.objects.none(), to_field_name="public_id"
@@ -251,7 +251,7 @@ class GrantForm(forms.Form):
 
 
 class WithdrawForm(forms.Form):
-    """Ends a qualification; the reason is stored in the study's history."""
+    """A form that ends a qualification; the reason is stored in the study's history."""
 
     reason = forms.CharField(label=lazy("Reason"), max_length=LONGEST_REASON)
     can_repeat = forms.BooleanField(

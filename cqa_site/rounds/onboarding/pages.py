@@ -296,7 +296,7 @@ def _last(round_: Any, place: Place, kind: str, *outcomes: str) -> StepResult | 
 
 @study_page(*WORKERS)
 def round_survey(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
-    """Show the survey after the work, once; all questions are optional."""
+    """Show the survey once, after the work; all questions are optional."""
     round_ = _round(request, study, any_round_id)
     questions = survey_of(round_)
     if not questions:

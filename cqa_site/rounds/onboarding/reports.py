@@ -38,7 +38,7 @@ class OnboardingPerson:
 
     @property
     def state(self) -> str:
-        """The state of the qualification: valid, expired or withdrawn; empty without one."""
+        """The state of the qualification: valid, expired or withdrawn; empty if there is none."""
         return state_of(self.qualification) if self.qualification else ""
 
 

@@ -31,7 +31,7 @@ WITHDRAWN, VALID, EXPIRED = "withdrawn", "valid", "expired"
 
 @dataclass(frozen=True)
 class StepProgress:
-    """A person's progress: the steps, the current step, and any reason why it cannot continue.
+    """A person's progress: the steps, the current step, and any reason why they cannot go on.
 
     ``end`` is empty, a value of `ENDS`, or ``withdrawn``; ``position`` is the number of steps if
     all are passed.
@@ -62,7 +62,7 @@ class StepProgress:
 
 
 def is_prepared(round_: Any, place: Place) -> bool:
-    """Whether the steps are known to be passed; takes no query."""
+    """Whether the steps are known to have been passed; makes no query."""
     if round_.onboarding_id is None:
         # People who began before the round showed its guideline can continue.
         return not round_.shows_guideline or place.prepared_at is not None or place.served > 0
@@ -77,7 +77,7 @@ def may_work(round_: Any, place: Place) -> bool:
 
 
 def prepare(round_: Any, place: Place, progress: StepProgress) -> bool:
-    """Store in the enrolment that all steps are passed, if so; return whether they are."""
+    """Return whether all steps are passed; if they are, store this in the enrolment."""
     if not progress.is_done:
         return False
     version = round_.onboarding

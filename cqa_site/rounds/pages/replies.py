@@ -25,7 +25,7 @@ WHOLE = "return=representation"
 
 
 def is_unread(request: HttpRequest, rows: QuerySet[Any], field: str) -> bool:
-    """Whether a form without JavaScript was sent too soon to be read, as by a double click.
+    """Whether a form without JavaScript was sent too soon to be read, such as by a double click.
 
     ``field`` is the field with the time at which the item was served; scripts use their own clock
     (settled.js).
@@ -89,7 +89,7 @@ def conflict_reply(
 def not_valid_json(
     detail: str, missing: list[str] | None, stored: dict[str, Any] | None = None
 ) -> JsonResponse:
-    """Return the missing and invalid parts; ``stored`` means that the draft was still stored."""
+    """Return the missing and invalid parts; ``stored`` means that the draft was stored anyway."""
     body = {"error": "not_valid", "detail": detail, "missing": missing or []}
     return JsonResponse(body | (stored or {}), status=422)
 

@@ -112,7 +112,7 @@ def work_urls(pages: TaskPages, rounds: str, sheets: str, conflicts: str) -> lis
 
     @study_page(*pages.roles, only="GET")
     def own(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """List the person's sheets in a round that they may still see."""
+        """List the sheets in a round that the person worked on and may still see."""
         (round_id,) = ids.values()
         round_ = opened_round(kind, request, study, round_id)
         if pages.own_page:
@@ -421,7 +421,7 @@ def _not_valid(
 ) -> HttpResponse:
     """Report missing and invalid parts; without JavaScript, return the content as well.
 
-    ``stored`` tells the script that the draft was still stored.
+    ``stored`` tells the script that the draft was stored anyway.
     """
     if not wants_json(request):
         return show_sheet(pages, request, sheet, form, detail, missing, status=422)

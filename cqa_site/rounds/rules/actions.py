@@ -110,7 +110,7 @@ def _find(
 
 
 def is_recent(place: Place, at: Any) -> bool:
-    """Whether a time is after the steps were last passed and an action was last undone."""
+    """Whether a time is after both the last pass of the steps and the last undone action."""
     return all(start is None or at > start for start in (place.prepared_at, place.rules_since))
 
 
@@ -141,7 +141,10 @@ class RuleHit:
 
 
 def hits_of(round_: Any) -> list[RuleHit]:
-    """Return people with the rules they trigger, by arrival, in a fixed number of queries."""
+    """Return people with the rules they trigger, in order of arrival.
+
+    Takes a fixed number of queries.
+    """
     if not round_.rules:
         return []
     answers, controls = _last_answers(round_), _control_answers(round_)

@@ -50,7 +50,7 @@ class AnswerMeasure:
     """A measure that a rule checks; ``read`` computes its value from a window of answers.
 
     The answers are ordered from newest to oldest. ``is_met`` takes the value, the number of
-    answers and the threshold, which is fixed without ``limits``. Measures for control items use
+    answers and the threshold, which is fixed if ``limits`` is None. Measures for control items use
     the whole record instead; ``usual`` is the accuracy before a fall.
     """
 

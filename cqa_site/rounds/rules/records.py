@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ControlRecord:
-    """For each answer to a control item, in the order served, whether it was right.
+    """Whether each answer to a control item was right, in the order in which items were served.
 
-    The chart leaves out the first ``start`` answers, given before the steps were last passed or an
-    action was last undone.
+    The chart leaves out the first ``start`` answers, which were given before the steps were last
+    passed or an action was last undone.
     """
 
     answers: tuple[bool, ...] = ()
@@ -35,7 +35,7 @@ class ControlRecord:
 
     @property
     def right_of_n(self) -> str:
-        """The two numbers as text."""
+        """The number of right answers and the number of answers, as text."""
         return _("%(right)d of %(n)d") % {"right": self.right, "n": self.n}
 
     @property
@@ -54,7 +54,7 @@ class ControlRecord:
         return ControlRecord(self.answers[self.start :])
 
     def is_below(self, mark: float) -> bool:
-        """Whether the interval is below the mark, checked once; rule "below a mark"."""
+        """Whether the interval is below the mark, for a single check (rule "below a mark")."""
         return self.interval is not None and self.interval[1] < mark
 
     def is_below_at_any_look(self, mark: float) -> bool:
@@ -67,7 +67,7 @@ class ControlRecord:
         return is_below(self.right, self.n, mark)
 
     def fall_on(self, chart: AccuracyChart) -> AccuracyFall | None:
-        """Return the fall in accuracy that the chart signals; None without a signal."""
+        """Return the fall in accuracy that the chart signals; None if it signals no fall."""
         from cqa_site.stats.drift import find_fall
 
         fall = find_fall(chart, self.recent.answers)
@@ -76,7 +76,7 @@ class ControlRecord:
         return replace(fall, signal=fall.signal + self.start, start=fall.start + self.start)
 
     def describe(self, fall: AccuracyFall | None = None) -> str:
-        """Return a text with the accuracy and, if a fall was signalled, where."""
+        """Return a text with the accuracy and the place of any signalled fall."""
         if self.interval is None:
             return _("No control item answered.")
         low, high = self.interval

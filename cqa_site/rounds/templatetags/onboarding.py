@@ -19,13 +19,13 @@ for step_filter in (needed_share, qualifies_on_sheets, steps_of):
 
 @register.simple_tag
 def survey_left(round_: Any, user: User) -> bool:
-    """Whether a member can still answer the survey; participants see it before the code."""
+    """Whether a member can still answer the survey; participants see it before their code."""
     return not user.is_participant and has_survey_left(round_, user)
 
 
 @register.simple_tag(takes_context=True)
 def typing_address(context: Mapping[str, Any], round_: Any) -> str:
-    """Return the URL to which a work page sends typing counts; empty without consent."""
+    """Return the URL to which a work page sends typing counts; empty if consent is missing."""
     if context.get("trial") or not records_typing(round_):
         return ""
     place = Place.objects.filter(round=round_.pk, rater__user=context["user"]).first()

@@ -190,7 +190,7 @@ def _start_worker() -> subprocess.Popen[bytes]:
 
     The terminal shows errors but not Celery's own messages.
 
-    The worker skips Django's checks, which would load every page: this command has run them.
+    The worker skips Django's checks, which would load every page; this command has run them.
     """
     return leash.start(["cqa_site.worker"], quiet=True, CELERY_SKIP_CHECKS="true")
 

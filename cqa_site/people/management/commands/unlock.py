@@ -83,7 +83,7 @@ class Command(BaseCommand):
 
     @staticmethod
     def _forget_tries(user: User) -> None:
-        """Clear the account library's counters of failed attempts by the library's keys."""
+        """Clear the account library's counters of failed attempts, using the library's keys."""
         request = RequestFactory().get("/")
         with context.request_context(request):
             address = get_adapter()._get_login_attempts_cache_key(request, email=user.email)
