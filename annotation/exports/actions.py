@@ -35,7 +35,7 @@ class LabelRoundExports(ExportKind):
         rows = Snapshot.objects.select_related("label_round__study", "label_round__guideline")
         snapshot = rows.get(pk=work.payload["snapshot"])
         if not snapshot.is_frozen:
-            work.progress(0, note=_("Bringing the figures up to date"))
+            work.progress(0, note=_("Updating the figures"))
             snapshots.refresh(LABEL_ROUNDS, snapshot.label_round)
             recompute_final_labels(snapshot.label_round)
             snapshot = rows.get(pk=snapshot.pk)

@@ -75,5 +75,7 @@ class ToleranceForm(forms.Form):
         """Refuse a tolerance for choices, because it would make every choice right."""
         tolerance: float | None = self.cleaned_data["tolerance"]
         if tolerance is not None and not self.has_tolerance:
-            raise forms.ValidationError(_("Leave empty: answers of this kind have no tolerance."))
+            raise forms.ValidationError(
+                _("Leave this field empty, because answers of this kind have no tolerance.")
+            )
         return tolerance

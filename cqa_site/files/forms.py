@@ -70,7 +70,9 @@ class UploadForm(OptionsForm):
             if problem:
                 self.add_error("kind", problem)
         if len(files) > 1 and data.get("kind") and data.get("kind") not in dict(batch_kinds()):
-            several = _("Upload files of this kind one by one: each needs its own settings.")
+            several = _(
+                "Upload files of this kind one by one, because each file needs its own settings."
+            )
             self.add_error("file", several)
         if same := same_names(files):
             twice = _("Several of these files have the same name: %s") % ", ".join(same)
@@ -157,7 +159,7 @@ class ColumnsForm(forms.Form):
     undo_spreadsheet_marks = forms.BooleanField(
         label=_("Remove the apostrophes that protect spreadsheets from formulas"),
         required=False,
-        help_text=_("For CSV files exported from this site, unless exported raw."),
+        help_text=_("For CSV files exported from this site, unless they were exported raw."),
     )
 
     def __init__(

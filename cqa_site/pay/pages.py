@@ -126,7 +126,7 @@ def crowd_money(request: StudyRequest, link: ParticipantLink, act: str) -> HttpR
         raise Http404
     result = ACTS[act](request, link)
     if result == 0:
-        text = _("Nothing changed: the payments were no longer in this state.")
+        text = _("Nothing was changed, because the payments were no longer in this state.")
         messages.warning(request, text)
     return result if isinstance(result, HttpResponse) else _back(link)
 
@@ -187,7 +187,7 @@ def _settle(request: StudyRequest, link: ParticipantLink, *, was_paid: bool) -> 
         )
     except NotChecked:
         text = _(
-            "Nothing changed: the payment may still be under way. Check the order on the "
+            "Nothing was changed. The payment may still be under way. Check the order on the "
             "platform and tick the box, or fetch the list first."
         )
         messages.error(request, text)

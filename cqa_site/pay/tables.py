@@ -25,8 +25,8 @@ STEP_NAMES = {
 TIME = lazy(
     "Time worked is the stored active time on everything shown, plus the time from opening a "
     "step to answering it, at most 10 minutes per step. Pay is computed from the terms of the "
-    "link, whether or not it is confirmed. It is defined once the participation has ended, if pay "
-    "is set; pay per hour also needs stored time."
+    "link, whether or not it is confirmed. If pay is set, it is defined once the participation "
+    "has ended; pay per hour also needs stored time."
 )
 
 

@@ -318,7 +318,7 @@ def state_in_words(run: Run) -> str:
     """Describe what a run is currently doing."""
     sentences: dict[str, str] = {
         Run.State.DRAFT: _(
-            "The run is queued: a worker prepares the requests first. Nothing has been sent yet."
+            "The run is queued. A worker prepares the requests first. Nothing has been sent yet."
         ),
         Run.State.CHECKING: _("A small sample is sent first. The rest waits for its result."),
         Run.State.CHECKED: _("The sample is complete. Nothing more is sent until you decide."),

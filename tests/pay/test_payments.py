@@ -158,7 +158,7 @@ def test_a_file_takes_each_payment_once(crowd, researcher):
     batch = CrowdPayment.objects.first().batch
     name = f"bonuses-outcome-pay-round-1-{batch}.csv"
     assert sent["Content-Disposition"] == f'attachment; filename="{name}"'
-    assert "Nothing changed:" in researcher.post(page, follow=True).text
+    assert "Nothing was changed" in researcher.post(page, follow=True).text
     assert states() == ["exported"] * 3
     with pytest.raises(PaymentsChanged):
         begin_batch(crowd.link, CrowdPayment.objects.all(), "order")
@@ -168,7 +168,7 @@ def test_a_file_takes_each_payment_once(crowd, researcher):
     assert states() == ["paid"] * 3
     for act in ("unpaid", "withdraw"):
         reply = researcher.post(crowd.page("crowd_money", act), {"batch": batch}, follow=True)
-        assert "Nothing changed:" in reply.text
+        assert "Nothing was changed" in reply.text
     assert states() == ["paid"] * 3, "what was paid stays paid"
 
 

@@ -172,7 +172,7 @@ def test_an_unknown_outcome_is_never_sent_again_by_itself(platform, crowd, press
     )
     # It may be under way: somebody has to look, or the list to be fetched.
     refused = researcher.post(unpaid, order, follow=True).text
-    assert "Nothing changed: the payment may still be under way." in refused
+    assert "Nothing was changed. The payment may still be under way." in refused
     assert "I have checked this order on the platform" in refused
     assert states() == ["unknown"] * 3
     researcher.post(unpaid, order | {"looked": "on"})

@@ -21,7 +21,7 @@ def test_a_new_site_leads_from_its_first_page_to_the_link_in_the_terminal(client
     page = client.get("/", follow=True)
     assert page.redirect_chain[-1][0] == "/first/"
     assert page.status_code == 403
-    assert "the terminal in which the site was started" in page.text
+    assert "The terminal in which the site was started" in page.text
 
 
 def test_whoever_has_the_link_becomes_administrator_and_makes_a_study(client):

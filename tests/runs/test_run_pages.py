@@ -126,7 +126,7 @@ def test_a_run_without_a_price_starts_at_once_and_the_same_again_leads_to_it(fre
     assert free.study.runs.get().name == "First try"
     free.study.runs.update(state=Run.State.PAUSED, pause_reason="person")
     said = last_message(free.new_run())
-    assert said == "No new run was started: run #1 has the same requests (paused)."
+    assert said == "No new run was started, because run #1 has the same requests (paused)."
     assert free.study.runs.count() == 1
 
 

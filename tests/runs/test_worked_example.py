@@ -69,7 +69,7 @@ def test_the_documented_program_starts_and_watches_a_run(
     run = Run.objects.get()
     assert lines[0].startswith("estimate: {'requests': 25,")
     assert f"state: done spent: {run.budget.spent_micro}" in lines
-    queued = "The run is queued: a worker prepares the requests first. Nothing has been sent yet."
+    queued = "The run is queued. A worker prepares the requests first. Nothing has been sent yet."
     assert f"0% {queued}" in lines
     assert "100% Every request was answered or failed with a reason." in lines
     labels = dict(run.judge_labels.values_list("argument__text", "label"))

@@ -226,8 +226,8 @@ def _left_out(study: Study) -> str:
     """State the number of answers that no run can judge yet; empty if there are none."""
     n = without_figures(study)
     words = ngettext(
-        "%(n)s answer is left out: its citations are not known yet.",
-        "%(n)s answers are left out: their citations are not known yet.",
+        "%(n)s answer is left out because its citations are not known yet.",
+        "%(n)s answers are left out because their citations are not known yet.",
         n,
     )
     return words % {"n": f"{n:,}"} if n else ""

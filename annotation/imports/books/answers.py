@@ -315,10 +315,10 @@ class AnswerBook:
             self.work.outcome.notes.append(text % {"number": number, "source": source})
         if self._without_list:
             text = ngettext(
-                "%s answer has no numbered arguments: the study has no arguments for its pair. "
-                "Import the silver file first, then import this file again.",
-                "%s answers have no numbered arguments: the study has no arguments for their "
-                "pairs. Import the silver file first, then import this file again.",
+                "%s answer has no numbered arguments, because the study has no arguments for "
+                "its pair. Import the silver file first, then import this file again.",
+                "%s answers have no numbered arguments, because the study has no arguments for "
+                "their pairs. Import the silver file first, then import this file again.",
                 self._without_list,
             )
             self.work.outcome.notes.append(text % self._without_list)

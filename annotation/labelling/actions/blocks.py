@@ -289,12 +289,15 @@ def check_correction(label_round: LabelRound, after: dict[str, Any]) -> None:
         require_live(label_round)
     if after.get("votes_per_item", label_round.votes_per_item) < label_round.votes_per_item:
         raise RoundNotReady(
-            _("Votes per item can only be raised: some items may already have all %d votes.")
+            _(
+                "Votes per item can only be raised, because some items may already have all %d "
+                "votes."
+            )
             % label_round.votes_per_item
         )
     if after.get("guideline", label_round.guideline).values != label_round.guideline.values:
         raise RoundNotReady(
-            _("Only the wording can change: labels given so far use this round's scale.")
+            _("Only the wording can change, because labels given so far use this round's scale.")
         )
 
 

@@ -324,7 +324,7 @@ def _refuse(
     """Show the item again, with the reason that the answer was not stored."""
     texts = {
         "answered_meanwhile": detail,
-        "not_valid": _("This answer was not stored: choose a label, or skip with a reason."),
+        "not_valid": _("This answer was not stored. Choose a label, or skip with a reason."),
         "key_reused": _("You already answered this item. Here is your answer; you can change it."),
         "unread": unread_notice(),
         "round_closed": _("This round is closed, so your earlier answer was kept."),

@@ -161,7 +161,7 @@ def label_trial_answer(
     label = form.cleaned_data.get("label")
     is_skip = label is None and form.cleaned_data.get("skip_reason")
     if not form.is_valid() or not (is_skip or label in label_round.guideline.values):
-        notice = _("This answer was not stored: choose a label, or skip with a reason.")
+        notice = _("This answer was not stored. Choose a label, or skip with a reason.")
         if wants_json(request):
             return JsonResponse({"error": "not_valid", "detail": notice}, status=422)
         return _page(request, label_round, rows, number, notice=notice, status=422)

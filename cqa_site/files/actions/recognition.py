@@ -219,7 +219,7 @@ def of_one_kind(uploads: Iterable[UploadedFile]) -> tuple[str, str]:
     if len(kinds) == 1 and "" not in kinds:
         return next(iter(kinds)), ""
     if unknown := kinds.get(""):
-        text = _("Choose the kind of these files; their content does not show it: %s.")
+        text = _("Choose the kind of these files, because their content does not show it: %s.")
         return "", text % ", ".join(unknown[:5])
     titles = ", ".join(f"{FORMATS[kind].title} ({len(names)})" for kind, names in kinds.items())
     return "", _("These files are of several kinds. Upload each kind separately: %s.") % titles

@@ -280,7 +280,7 @@ def _require_shown_again(
     if was_told and not is_recent(shown_at(sociallogin)):
         title = _("%s did not ask you to sign in again") % provider.name
         text = _(
-            "Your sign-in methods were not changed. Tell the site administrator: the "
+            "Your sign-in methods were not changed. Tell the site administrator that the "
             "provider must state when you signed in there (auth_time)."
         )
         raise refusal(request, 403, title, text)

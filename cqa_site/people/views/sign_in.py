@@ -328,7 +328,7 @@ def _no_key(request: HttpRequest) -> HttpResponse:
         status=403,
         title=_("This site has no administrator yet"),
         text=_(
-            "The person who started the site creates the first administrator: the terminal in "
+            "The person who started the site creates the first administrator. The terminal in "
             "which the site was started shows a link for this, valid for seven days."
         ),
         advice=_(

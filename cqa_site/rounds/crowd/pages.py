@@ -212,7 +212,7 @@ DOORS: dict[Any, tuple[int, Any, Any, Any]] = {
         ),
         lazy(
             "If it was you, open the study in that browser. If you no longer have it, write to "
-            "the researchers on %(at)s: they can release your session."
+            "the researchers on %(at)s, who can release your session."
         ),
     ),
 }

@@ -169,7 +169,7 @@ class OnboardingForm(forms.Form):
             )
             self.add_error("keeps_qualifications", text)
         if data.get("typing") and not data.get("consent") and "consent" not in self.errors:
-            self.add_error("typing", _("Write a consent text: people must agree to it."))
+            self.add_error("typing", _("Write a consent text, because people must agree to it."))
         for name, wanted in (
             ("quiz_attempts", data.get("quiz")),
             ("qualification_attempts", items),

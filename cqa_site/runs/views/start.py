@@ -97,7 +97,9 @@ def to_started(request: StudyRequest, run: Run) -> HttpResponse:
     """Redirect to a requested run, with a message on whether it is new."""
     if run.was_there:
         words = {"number": run.number, "state": run.get_state_display().lower()}
-        text = _("No new run was started: run #%(number)s has the same requests (%(state)s).")
+        text = _(
+            "No new run was started, because run #%(number)s has the same requests (%(state)s)."
+        )
         messages.warning(request, text % words)
     else:
         messages.success(request, _("Run #%d is being prepared.") % run.number)

@@ -128,8 +128,8 @@ def wal_fault(path: Path, version: tuple[int, ...]) -> Finding | None:
     if mode != "wal" or version >= SAFE_WAL:
         return None
     says = _(
-        "SQLite %s can corrupt this database: its WAL mode is safe only in 3.51.3 and later, and "
-        "the file is in WAL mode."
+        "SQLite %s can corrupt this database, because its WAL mode is safe only in 3.51.3 and "
+        "later, and the file is in WAL mode."
     ) % ".".join(map(str, version))
     remedy = _("Stop the site, then switch the file to a rollback journal:")
     return wrong(says, remedy, f'sqlite3 {path} "PRAGMA journal_mode=TRUNCATE"')
@@ -231,7 +231,7 @@ def mode() -> Finding:
     """Check that the safe settings are enabled if other machines have access."""
     others = sorted(set(settings.ALLOWED_HOSTS) - LOOPBACK)
     if settings.DEBUG:
-        says = _("DEBUG is on: anyone who triggers an error can read source code and settings.")
+        says = _("DEBUG is on, so anyone who triggers an error can read source code and settings.")
         say = wrong if others else look
         return say(says, _("Remove DEBUG from the environment and from .env."))
     if settings.PRODUCTION:
@@ -272,7 +272,7 @@ LENT = 0o640
 def stored_secrets() -> Finding:
     """Check that SECRETS_KEYS decrypts the endpoint keys and webhook secrets."""
     if not keys_are_sound():
-        says = _("SECRETS_KEYS is missing or invalid: API keys can be neither stored nor read.")
+        says = _("SECRETS_KEYS is missing or invalid, so API keys can be neither stored nor read.")
         remedy = _("Restore the previous key. If there was none, set a new one. Generate it with:")
         return wrong(says, remedy, python(NEW_KEY))
     secrets = list(secrets_held())
@@ -282,10 +282,10 @@ def stored_secrets() -> Finding:
     if not unreadable:
         return well(_("All %d can be read.") % len(secrets))
     says = ngettext(
-        "%(n)d of %(all)d stored secrets cannot be read with SECRETS_KEYS: it was encrypted with "
-        "another key.",
-        "%(n)d of %(all)d stored secrets cannot be read with SECRETS_KEYS: they were encrypted "
-        "with another key.",
+        "%(n)d of %(all)d stored secrets cannot be read with SECRETS_KEYS, because it was "
+        "encrypted with another key.",
+        "%(n)d of %(all)d stored secrets cannot be read with SECRETS_KEYS, because they were "
+        "encrypted with another key.",
         unreadable,
     ) % {"n": unreadable, "all": len(secrets)}
     remedy = _(

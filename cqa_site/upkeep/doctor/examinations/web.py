@@ -39,14 +39,16 @@ def hosts() -> Finding:
     for host in settings.ALLOWED_HOSTS:
         if "/" in host or (":" in host and not host.startswith("[")):
             says = _(
-                "ALLOWED_HOSTS contains %s, which is an address: only bare host names are valid."
+                "ALLOWED_HOSTS contains %s, which is an address. Only bare host names are valid."
             )
             return wrong(says % host, _("Leave scheme, port and path out of ALLOWED_HOSTS."))
     for origin in settings.CSRF_TRUSTED_ORIGINS:
         host = (urlsplit(origin).hostname or "").removeprefix("*")
         if not validate_host(host, settings.ALLOWED_HOSTS):
             says = _("CSRF_TRUSTED_ORIGINS lists %s, but ALLOWED_HOSTS does not allow that host.")
-            remedy = _("List the host in both: requests to it now return error 400.")
+            remedy = _(
+                "List the host in both settings. Requests to it currently return error 400."
+            )
             return wrong(says % origin, remedy)
     if left := list(_without_origin()):
         says = _("CSRF_TRUSTED_ORIGINS does not list https://%s, so forms may be refused there.")
@@ -72,7 +74,7 @@ def tls() -> Finding:
         return well(_("Not required outside production."))
     host = settings.ALLOWED_HOSTS[0].lstrip(".")
     if not (settings.SECURE_SSL_REDIRECT or settings.SECURE_HSTS_SECONDS):
-        says = _("http is not redirected to https: passwords may travel unencrypted.")
+        says = _("http is not redirected to https, so passwords may travel unencrypted.")
         return wrong(says, _("Leave SECURE_SSL_REDIRECT and SECURE_HSTS_SECONDS unset."))
     if not settings.SECURE_PROXY_SSL_HEADER:
         says = _("No proxy is trusted to report https.")
@@ -126,7 +128,10 @@ def _judge(parts: SplitResult, answer: http.client.HTTPResponse, body: bytes) ->
     """Return a finding about a reply, or None if the site is healthy."""
     host, status = str(parts.hostname), answer.status
     if status == 400:
-        says = _("The site returns error 400 for %s: the host is not in ALLOWED_HOSTS.") % host
+        says = (
+            _("The site returns error 400 for %s, because the host is not in ALLOWED_HOSTS.")
+            % host
+        )
         remedy = _(
             "Add the host to ALLOWED_HOSTS, and to CSRF_TRUSTED_ORIGINS with https:// in front."
         )
@@ -142,7 +147,7 @@ def _judge(parts: SplitResult, answer: http.client.HTTPResponse, body: bytes) ->
         remedy = _("Have the proxy forward requests to the site. Its own log has the details.")
         return wrong(says % {"host": host, "status": status}, remedy)
     if parts.scheme == "http" and host not in ("127.0.0.1", "localhost"):
-        says = _("%s serves pages without TLS: passwords travel unencrypted.") % host
+        says = _("%s serves pages without TLS, so passwords travel unencrypted.") % host
         return wrong(
             says, _("Put a proxy with a certificate in front of the site; see docs/deploy.md.")
         )
@@ -151,8 +156,8 @@ def _judge(parts: SplitResult, answer: http.client.HTTPResponse, body: bytes) ->
 
 def _leads_to_itself(host: str) -> Finding:
     says = _(
-        "https://%s redirects to itself endlessly: the site does not know that the request used "
-        "https."
+        "https://%s redirects to itself endlessly, because the site does not know that the "
+        "request used https."
     )
     remedy = _("Set TRUSTED_PROXY=true, and have the proxy set X-Forwarded-Proto.")
     return wrong(says % host, remedy)
@@ -209,7 +214,7 @@ def delivery() -> Finding:
 def _goes_nowhere() -> Finding:
     if not settings.PRODUCTION:
         return well(_("Mail is printed to the console, which is enough on one machine."))
-    says = _("Mail is not sent: nobody receives password-reset links.")
+    says = _("Mail is not sent, so nobody receives password-reset links.")
     return wrong(says, _("Set EMAIL_URL, for example to submission://user:password@host:587"))
 
 

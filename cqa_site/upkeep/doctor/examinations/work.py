@@ -241,7 +241,7 @@ def _never_kept() -> Finding:
     """Return the finding if housekeeping has never run, as on a new site."""
     oldest = Job.objects.order_by("pk").values_list("created_at", flat=True).first()
     if oldest and oldest < timezone.now() - TOO_LONG and workers_alive():
-        says = _("Housekeeping has never run: expired data are not deleted.")
+        says = _("Housekeeping has never run, so expired data are not deleted.")
         remedy = _("Start a Celery worker, which runs housekeeping every hour, or use cron:")
         return wrong(says, remedy, manage("housekeeping"))
     return well(_("Not due yet."))
