@@ -152,7 +152,7 @@ COUNTED: dict[str, ObjectCount] = {}
 
 
 def register_counted(*kinds: ObjectCount) -> None:
-    """Register kinds of objects in the order of the tables that show them."""
+    """Register kinds of objects in the order in which tables show them."""
     COUNTED.update({kind.name: kind for kind in kinds})
 
 
@@ -185,7 +185,7 @@ class Look:
     members
         Names of the files in an archive.
     trouble
-        Reason why the file cannot be shown, or only with ``reading``.
+        Reason why the file cannot be shown, or can only be shown with ``reading``.
     reading
         Options used for this preview: the sheet or the encoding.
     """

@@ -50,8 +50,8 @@ class Format:
     reconciliation
         Compares the entries with a study.
     asks, asking
-        The end of the URL of the page with questions before the check, and the questions; empty if
-        there are no questions.
+        The end of the URL of the page that asks questions before the check, and these questions;
+        empty if there are none.
     heading
         Heading of the format, one of `HEADINGS`.
     holds
@@ -77,7 +77,7 @@ class Format:
         The page of the object whose text a row nearly equals.
     fits
         Returns the reason why the beginning of a file fits this format; empty if it does not fit
-        or could equally be in another format.
+        or could equally well be in another format.
     sample
         A small invented file of the format.
     """
@@ -105,7 +105,7 @@ class Format:
 
     @property
     def asks_page(self) -> str:
-        """URL name of its questions page."""
+        """URL name of the format's questions page."""
         return f"import_{self.asks.replace('-', '_')}" if self.asks else ""
 
     def guess_columns(
@@ -123,7 +123,7 @@ class Format:
         return False
 
     def told(self, file: "ImportFile") -> Mapping[str, Any]:
-        """Return the values of the options in ``tells``, as chosen or from the file's name."""
+        """Return the values of the options in ``tells``, chosen or taken from the file's name."""
         return {}
 
     def of_folder(self, folder: str) -> Mapping[str, Any]:
@@ -174,7 +174,7 @@ def under_headings(goal: str) -> list[tuple[Text, list[Format]]]:
 
 
 def kinds_under_headings(goal: str) -> list[tuple[Text, list[tuple[str, Text]]]]:
-    """Return the formats under headings as choices of a form."""
+    """Return the formats, grouped under headings, as choices for a form."""
     return [
         (title, [(file_format.name, file_format.title) for file_format in own])
         for title, own in under_headings(goal)

@@ -189,7 +189,7 @@ class ColumnsForm(forms.Form):
         raise NotImplementedError
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
-        """Return the errors in the combined choices, in the words of the reader that uses them."""
+        """Return the errors in the combined choices, as worded by the reader of the format."""
         raise NotImplementedError
 
     def more_columns(self) -> dict[str, str]:
@@ -226,7 +226,7 @@ class ColumnsForm(forms.Form):
 
 
 class MatchForm(forms.Form):
-    """A button's decision about one near match or about all: ``same:17``, ``other:``."""
+    """A button's decision about one near match or all of them: ``same:17``, ``other:``."""
 
     said = forms.RegexField(r"^(same|other):([0-9]{0,9})$")
 
@@ -237,7 +237,7 @@ class MatchForm(forms.Form):
 
     @property
     def rows(self) -> list[int] | None:
-        """The row of the button, or None for all rows."""
+        """The row that the decision applies to, or None for all rows."""
         row = self.cleaned_data["said"].partition(":")[2]
         return [int(row)] if row else None
 
@@ -339,7 +339,7 @@ class ImportColumnsForm(ImportForm):
         return [(row.number, [row.values[name] for name in names]) for row in self.preview.rows]
 
     def initial(self) -> dict[str, Any]:
-        """Return the earlier choices, or else guesses from the headers."""
+        """Return the earlier choices, or guesses based on the headers."""
         values = {name: value for name, value in self.file.options.items() if value is not None}
         options = self.file.options | self.seen
         likely = guess(self.file, self.preview, options)

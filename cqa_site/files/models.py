@@ -124,12 +124,12 @@ class ImportMatch(models.Model):
 
     @property
     def percent(self) -> int:
-        """Similarity of the letters in percent; 100 only if all letters are equal."""
+        """Similarity of the letters as a percentage; 100 only if all letters are identical."""
         return int(100 * self.likeness)
 
 
 class ExportFile(models.Model):
-    """A file created in the background; each app's own model gives its source."""
+    """A file created in the background; each app's own model defines its source."""
 
     STORED_IN = ""
 

@@ -36,7 +36,7 @@ def file_entries() -> Iterator[MenuEntry]:
 
 
 def files_waiting(study: Any) -> int:
-    """Return the number of dry runs to confirm; files of one upload count once."""
+    """Return the number of dry runs to confirm; files from one upload count once."""
     files = ImportFile.objects.filter(study=study, state=ImportFile.State.CHECKED)
     counts = files.aggregate(
         alone=Count("pk", filter=Q(batch=None)), together=Count("batch", distinct=True)

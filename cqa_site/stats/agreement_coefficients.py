@@ -65,11 +65,11 @@ def krippendorff_alpha(ratings: Ratings, level: Level, confidence: float = 0.95)
     Alpha follows Hayes and Krippendorff (2007), and the interval follows Hughes (2022): alpha is
     recomputed without one *item* at a time, with distances that follow the remaining margins, and
     the interval is computed from the pseudo-values, here with a t corrected for skewness
-    (`mean_interval`). The upper bound is cut at 1, the largest possible alpha.
+    (`mean_interval`). The upper bound is truncated at 1, the largest possible alpha.
 
     `benchmarks.verdicts` simulates the coverage. If a value rarer than one in twenty causes most
-    of the disagreement, intervals from 20 items cover less than .93, because the value may not
-    occur among these items.
+    of the disagreement, intervals from 20 items have a coverage below .93, because the value may
+    not occur among these items.
     """
     check_level(level)
     check_confidence(confidence)

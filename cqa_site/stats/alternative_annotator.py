@@ -50,15 +50,15 @@ class AnnotatorTest:
     n_items
         Number of items rated by this human, the judge and at least one other human.
     judge_advantage, human_advantage
-        Shares of items on which the judge and the human come at least as close as the other, 0 to
-        1; ties count for both.
+        Shares of items on which the judge, or the human, comes at least as close as the other, 0
+        to 1; ties count for both.
     p
         p value of the hypothesis that the human's lead is epsilon or more.
     is_beaten
         Whether `p`, adjusted by Benjamini-Yekutieli, is at most the level.
     n_clusters, p_closer, p_farther
         Number of clusters of these items, and the p values, over clusters, of the hypotheses that
-        the human's lead is epsilon or more, and epsilon or less.
+        the human's lead is epsilon or more, and that it is epsilon or less.
     reason
         Reason why this human was not tested.
     """
@@ -212,7 +212,7 @@ def alternative_annotator_test(
 
 
 def _grid(humans: Ratings, judge: pd.Series) -> tuple[FloatArray, FloatArray, list[str], pd.Index]:
-    """Return both sides' values on the judge's items (NaN for human gaps), names and items."""
+    """Return both sides' values on the judge's items (NaN where missing), names and items."""
     grid = np.full((humans.n_items, humans.n_raters), np.nan)
     grid[humans.item_codes, humans.rater_codes] = humans.values
     values = judge.dropna().astype(float)

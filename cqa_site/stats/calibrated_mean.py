@@ -1,4 +1,4 @@
-"""Mean human score, from a judge's scores for all items and human scores for a random sample.
+"""Mean human score, estimated from a judge's scores and human scores for a random sample.
 
 The judge's mean is corrected by the difference between human and judge scores on the items that
 have both. Whatever the judge's error, the interval is valid if the labelled items were drawn with
@@ -54,8 +54,8 @@ class CalibratedMean:
         Lambda, the weight of the judge, from 0 (not used) to 1 (fully used).
     labels_to_halve
         Number of the other items that people would have to score for an interval half as wide.
-        None if scoring all of them would not be enough, and with clusters, because the choice of
-        items then matters, too.
+        None if scoring all of them would not be enough. Also None with clusters, because the
+        choice of items then matters, too.
     """
 
     estimate: Estimate
@@ -88,9 +88,9 @@ def calibrated_mean(
         one for each item.
     clusters : length n, optional
         Group of each item, for example the question of an answer; the interval is then about as
-        wide as an interval from that many independent clusters. Every item has the same weight, so
-        the weight of a cluster is its size. At least `LEAST_LABELLED` clusters must contain a
-        labelled item.
+        wide as an interval from as many independent units as there are clusters. Every item has
+        the same weight, so the weight of a cluster is its size. At least `LEAST_LABELLED` clusters
+        must contain a labelled item.
     recipe : {"corrected", "published"}
         Method for the interval; see the notes.
     confidence
@@ -116,7 +116,7 @@ def calibrated_mean(
     from their weighted mean, because weights scaled by their sum make the mean a ratio.
 
     The published recipe divides by n and uses normal quantiles; with equal probabilities it agrees
-    with ppi-python 0.2.3 within 1e-9 (20 random draws). That package does not centre weighted
+    with ppi-python 0.2.3 to within 1e-9 (20 random draws). That package does not centre weighted
     scores, so its intervals for weighted scores contained the truth in .926 to .9995 of simulated
     draws. The corrected recipe divides by n - 2, because lambda is estimated as well, and uses t
     quantiles with n - 2 degrees of freedom, where n is the effective number
@@ -127,8 +127,8 @@ def calibrated_mean(
     truth with at least `LEAST_LABELLED` labels. With 15 labels and probabilities that differ
     fourfold, intervals are too narrow (.92).
 
-    With clusters, the variance is the sum over clusters of the squared sum of their items'
-    contributions to the mean, labelled or not; with one item per cluster, it is the same as
+    With clusters, the variance is the sum over clusters of the squared sum of the contributions
+    of their items, labelled or not, to the mean; with one item per cluster, it is the same as
     without clusters.
     """
     check_confidence(confidence)
@@ -212,7 +212,7 @@ class _Parts:
         )
 
     def tuning(self) -> float:
-        """Return the lambda with the smallest variance, from deviations from the untuned mean."""
+        """Return the lambda with the smallest variance, using deviations from the untuned mean."""
         n, others = len(self.y), len(self.rest)
         centre = self._mean(1.0)
         y, f = self.w * (self.y - centre), self.w * (self.f - centre)
@@ -265,7 +265,7 @@ class _Parts:
         return np.asarray(added, dtype=np.float64)
 
     def labels_to_halve(self, tuning: float) -> int | None:
-        """Return the number of further labels that halves the standard error, with lambda retuned.
+        """Return how many more labels would halve the standard error, with lambda retuned.
 
         With the best lambda, the variance is ``unexplained / n + explained / (n + N)``: the part
         that the judge explains is known from all items, the rest only from labelled items.

@@ -53,7 +53,7 @@ def weighted_correlations(
     x, y : shape (n,) or (n_rows, n)
         The same pairs for every row, or separate pairs for each row.
     weights : shape (n_rows, n)
-        Zero or more.
+        Non-negative.
 
     Returns
     -------
@@ -251,12 +251,12 @@ class BlandAltman:
     Attributes
     ----------
     bias
-        Mean difference in points; positive if the first rater gives more.
+        Mean difference in points; positive if the first rater gives higher scores.
     lower, upper
-        Limits of agreement: about 95 % of differences lie between them if they are normal.
+        Limits of agreement: about 95 % of normally distributed differences lie between them.
     slope
-        Change in the difference for each point of the mean: not zero if the bias grows with the
-        score, or if one rater spreads the scores more widely than the other.
+        Change in the difference for each point of the mean; it is not zero if the bias grows with
+        the score, or if one rater spreads the scores more widely than the other.
     means, differences : shape (n,)
         The points of the plot in input order, without incomplete pairs.
     """
@@ -291,8 +291,8 @@ def bland_altman(
     -------
     BlandAltman
         The bias needs one pair, the limits need two, and the slope needs three pairs whose means
-        differ. An interval needs differences that vary, from 10 clusters for the bias and from 20
-        for the others.
+        differ. An interval needs differences that vary, and at least 10 clusters for the bias and
+        20 for the limits and the slope.
 
     Notes
     -----

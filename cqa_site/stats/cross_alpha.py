@@ -73,9 +73,10 @@ def cross_alpha(
     Returns
     -------
     Estimate
-        ``n_values`` counts the group's ratings of items that the other rater rated, too;
-        ``n_pairable_items`` counts those items. Undefined if there are none, or if only one value
-        was used. With one rating per item it equals `krippendorff_alpha` of the two sides.
+        ``n_values`` counts the group's ratings of items that the other rater also rated;
+        ``n_pairable_items`` counts those items. Undefined if there are no such items, or if only
+        one value was used. With one rating per item, it equals `krippendorff_alpha` of the two
+        sides.
 
     Notes
     -----
@@ -126,12 +127,12 @@ def alpha_interval(
     least: int = LEAST_RATED,
     unit: str = "items",
 ) -> Interval:
-    """Return the interval of an alpha below 1; parameters and errors as in `jackknife_t_interval`.
+    """Return the interval for an alpha below 1; parameters and errors: see `jackknife_t_interval`.
 
     Notes
     -----
-    It spans the interval of alpha and the interval of the logarithm of 1 - alpha, a ratio of two
-    disagreements; for skewed values, either alone covers .90 to .92 at nominal .95.
+    It spans the interval for alpha and the interval for the logarithm of 1 - alpha, a ratio of two
+    disagreements; for skewed values, the coverage of either alone is .90 to .92 at nominal .95.
     """
     plain = jackknife_t_interval(value, left_out, multiplicity, confidence, least=least, unit=unit)
     rest = np.log(np.maximum(1 - np.append(left_out, value), 1e-12))
@@ -146,7 +147,7 @@ def alpha_difference(
     """Compute a group's alpha with another rater minus the alpha within the group.
 
     Comparing two separate intervals is not enough, because they are based on different items and
-    neither is an interval of the difference.
+    neither is an interval for the difference.
 
     Parameters
     ----------
@@ -156,7 +157,8 @@ def alpha_difference(
     Returns
     -------
     Estimate
-        `cross_alpha` minus alpha of the group, -2 to 2; above 0, the other rater agrees more.
+        `cross_alpha` minus the alpha of the group, -2 to 2; above 0 if the group agrees more with
+        the other rater than within itself.
         ``n_pairable_items`` counts the items used for both. The interval leaves out one item from
         both at once, so that an item's difficulty for all raters cancels out.
 
@@ -226,7 +228,7 @@ def _coincidences(counts: IntArray, own: IntArray) -> FloatArray:
 
 
 def _shared(ratings: Ratings, other: pd.Series) -> tuple[IntArray, IntArray, FloatArray, pd.Index]:
-    """Return the group's counts on shared items, the other's value indices, scale and items."""
+    """Return the group's counts, the other rater's value indices, the scale and shared items."""
     values = other.dropna().astype(float)
     place = pd.Index(values.index).get_indexer(ratings.items)
     both = place >= 0

@@ -142,10 +142,10 @@ def per_item_disagreement(ratings: Ratings, level: Level) -> pd.DataFrame:
     DataFrame indexed by item, most disputed first (ties in the order of the items)
         n : ratings of the item, at least 2
         spread : largest minus smallest value
-        mean_distance : mean over its pairs of the squared difference at `level`
-            (nominal: 0 or 1; ordinal: in squared ranks of the pooled ratings)
-        relative : `mean_distance` divided by that of two ratings drawn at random from the
-            pooled ones, so 1 is chance; missing if only one value was used
+        mean_distance : mean squared difference at `level` over the item's pairs of ratings
+            (nominal: 0 or 1; ordinal: squared difference of ranks among the pooled ratings)
+        relative : `mean_distance` divided by the mean distance between two ratings drawn at random
+            from the pooled ratings, so 1 means chance; missing if only one value was used
 
     Notes
     -----
@@ -185,7 +185,7 @@ def per_label_agreement(ratings: Ratings) -> pd.DataFrame:
         n_values : pairable ratings with this value
         agreement : share of their pairs (with items weighted as in alpha) with the same value;
             missing if the value occurs on unpairable items only
-        chance : the same share if the ratings were assigned at random
+        chance : expected share if the ratings were assigned at random
 
     Notes
     -----
@@ -254,9 +254,9 @@ def majority(ratings: Ratings, tie: Tie = "higher") -> pd.DataFrame:
 
 
 def split_pattern(ratings: Ratings) -> pd.Series:
-    """Describe the split of each item's votes, largest first, such as "3-0", "2-1", "1-1-1".
+    """Describe the split of each item's votes, largest first, such as "3-0", "2-1" or "1-1-1".
 
-    A unanimous item has the split "3-0" (a single vote "1-0"), whatever the value.
+    A unanimous item has the split "3-0" ("1-0" for a single vote), whatever the value.
     """
     rows, kind = row_kinds(-np.sort(-ratings.counts(), axis=1))
     patterns = np.array([_pattern(row) for row in rows], dtype=object)

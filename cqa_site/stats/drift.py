@@ -1,4 +1,4 @@
-"""Tests for a rater's accuracy below a mark at any look, and for a fall during work (CUSUM)."""
+"""Tests of whether a rater's accuracy is below a mark at any look, or falls over time (CUSUM)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AccuracyChart:
         Shares of right answers before and after the fall that the chart is tuned to find;
         0 < fallen < usual < 1.
     rise
-        Points for a wrong answer. With one point for a right answer, this is the log-likelihood
+        Points for a wrong answer. With one point off for a right answer, it is the log-likelihood
         ratio of the two accuracies, rounded to whole numbers so that run lengths can be computed
         exactly.
     limit
@@ -75,7 +75,7 @@ class AccuracyChart:
         return float(1 - _walk(start, self._moves(accuracy), answers).sum())
 
     def _moves(self, accuracy: float) -> FloatArray:
-        """Return the probabilities of moving between sums below the limit, without signals."""
+        """Return the probabilities of moving between sums below the limit, without a signal."""
         moves = np.zeros((self.limit, self.limit))
         for at in range(self.limit):
             moves[at, max(0, at - 1)] += accuracy
@@ -142,7 +142,7 @@ def find_fall(chart: AccuracyChart, answers: Sequence[bool]) -> AccuracyFall | N
 
 
 def is_below(right: int, n: int, mark: float) -> bool:
-    """Return whether ``right`` of ``n`` answers show a share below the mark, at any look.
+    """Return whether ``right`` correct answers of ``n`` show a share below the mark, at any look.
 
     Of raters exactly at the mark, at most 5 % are ever reported as below it; an interval checked
     after each of 50 answers would report 9 %.
@@ -150,7 +150,7 @@ def is_below(right: int, n: int, mark: float) -> bool:
     Notes
     -----
     The likelihood of a share drawn uniformly from below the mark must be 20 times the likelihood
-    of the mark, which happens in at most one of 20 sequences. Robbins (1970), Statistical methods
+    of the mark, which happens in at most one in 20 sequences. Robbins (1970), Statistical methods
     related to the law of the iterated logarithm, section 3.
 
     >>> is_below(0, 6, 0.5), is_below(0, 7, 0.5)

@@ -100,7 +100,7 @@ class Estimate(Bounded):
             raise ValueError("an undefined statistic cannot have an interval")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain strings, ints, floats and None, ready for JSON."""
+        """Return the fields as plain strings, ints, floats and None, ready for JSON."""
         return asdict(self)
 
 
@@ -182,7 +182,7 @@ def _reader(kind: Any) -> Reader:
 
 
 def _object(kind: Any) -> Reader:
-    """Return a reader of a dataclass, which resolves the type hints when it first reads."""
+    """Return a reader for a dataclass that resolves the type hints on its first call."""
     known = {field.name for field in fields(kind)}
     needed = {
         field.name
@@ -243,9 +243,9 @@ class RankPosition:
     Attributes
     ----------
     rank, rank_low, rank_high
-        Rank, where 1 is best and equal figures share a rank, and the range left by the tests of
-        pairs: from one more than the number of systems shown to be better, up to the number of all
-        systems except those shown to be worse.
+        Rank, where 1 is best and equal figures share a rank, and the range left open by the
+        pairwise tests: from one more than the number of systems shown to be better, up to the
+        number of all systems except those shown to be worse.
     tie_group
         Number of the group, from 1; no two systems in a group can be told apart.
     """

@@ -38,7 +38,7 @@ def mean_interval(
     least: int = LEAST_CLUSTERS,
     unit: str = "items",
 ) -> Interval:
-    """Return the interval of the mean of independent values; see `cqa_site.stats.intervals`.
+    """Return the interval for the mean of independent values; see `cqa_site.stats.intervals`.
 
     Parameters
     ----------
@@ -73,14 +73,14 @@ def jackknife_t_interval(
     least: int = LEAST_RATED,
     unit: str = "items",
 ) -> Interval:
-    """Return the interval of a statistic from its leave-one-out values.
+    """Return the interval for a statistic from its leave-one-out values.
 
     Parameters
     ----------
     value
         The statistic over all n units.
     left_out : shape (n_kinds,)
-        The statistic without one unit of each kind; NaN where that is undefined.
+        The statistic without one unit of each kind; NaN where it is undefined.
     multiplicity : shape (n_kinds,)
         Number of units of each kind; their sum is n.
     confidence
@@ -95,7 +95,7 @@ def jackknife_t_interval(
 
     Notes
     -----
-    The interval is that of the mean of Tukey's (1958) pseudo-values (see `mean_interval`); it
+    This is the interval for the mean of Tukey's (1958) pseudo-values (see `mean_interval`); it
     always contains the value itself. Units of one kind share a left-out value, hence the weights.
     """
     n = int(multiplicity.sum())
@@ -121,7 +121,7 @@ def estimated(
     how: str,
     limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> Estimate:
-    """Return a value with its interval, cut to the limits, or with the reason for its absence.
+    """Return a value with its interval truncated at the limits, or the reason why it has none.
 
     ``how`` is the method for the interval; ``about`` has the other fields of the `Estimate`.
     """
@@ -134,9 +134,9 @@ def estimated(
 
 
 def clopper_pearson_interval(successes: int, n: int, confidence: float = 0.95) -> Interval:
-    """Return an exact interval of a proportion (Clopper and Pearson 1934).
+    """Return an exact interval for a proportion (Clopper and Pearson 1934).
 
-    Its coverage is never below nominal.
+    Its coverage is never below the nominal coverage.
     """
     from scipy import special
 
@@ -154,7 +154,7 @@ def clopper_pearson_interval(successes: int, n: int, confidence: float = 0.95) -
 
 
 def median_interval(values: FloatArray, confidence: float = 0.95, *, unit: str) -> Interval:
-    """Return the exact interval of a median between two order statistics.
+    """Return the exact interval for a median between two order statistics.
 
     Parameters
     ----------
@@ -168,8 +168,8 @@ def median_interval(values: FloatArray, confidence: float = 0.95, *, unit: str) 
     Raises
     ------
     UndefinedIntervalError
-        If there are so few values that even the interval from the lowest to the highest covers
-        less.
+        If there are so few values that even the interval from the lowest to the highest value has
+        less than the nominal coverage.
 
     Notes
     -----
@@ -218,7 +218,7 @@ MOST_TILT = 1.5
 
 
 def mean_p(values: FloatArray) -> FloatArray:
-    """Return the two-sided p value of a zero mean for each column, shape (n_columns,).
+    """Return each column's two-sided p value for a mean of zero, shape (n_columns,).
 
     Parameters
     ----------
@@ -228,9 +228,9 @@ def mean_p(values: FloatArray) -> FloatArray:
     Notes
     -----
     p is not a share of resamples, because such a share is never below 1 / (resamples + 1), and
-    Holm over the 1,225 pairs of 50 systems requires 0.00004 to separate any two. The exact
-    sign-flip test never gives less than ``2**(1 - k)`` if k values are not 0, so this minimum also
-    applies here, even to columns without spread.
+    Holm's correction for the 1,225 pairs of 50 systems requires a p value of 0.00004 for any pair.
+    The p value of the exact sign-flip test is never less than ``2**(1 - k)`` if k values are not
+    0, so this minimum also applies here, even to columns without spread.
     """
     from scipy import special
 
@@ -251,7 +251,7 @@ def mean_bounds(
     *,
     often: IntArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the bounds of the means that `mean_p` does not reject by column; NaN without spread.
+    """Return, by column, the bounds of the means not rejected by `mean_p`; NaN without spread.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def mean_bounds(
 
 
 def reaches(quantile: float, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return how many standard errors the interval reaches down and up, at least the quantile."""
+    """Return how many standard errors the interval extends down and up; at least the quantile."""
     down = np.maximum(quantile, with_skewness(np.full_like(pull, quantile), pull))
     return down, np.maximum(quantile, -with_skewness(np.full_like(pull, -quantile), pull))
 
@@ -323,7 +323,7 @@ _CHUNK_CELLS = 4_000_000
 
 
 def least_items(margins: IntArray | FloatArray) -> int:
-    """Return the number of items needed for an interval of a chance-corrected statistic.
+    """Return the number of items required before a chance-corrected statistic has an interval.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def jackknifed(
     *,
     least: int = LEAST_RATED,
 ) -> Estimate:
-    """Return a statistic of at most 1 with its interval, or with the reason for its absence.
+    """Return a statistic of at most 1 with its interval, or the reason why it has none.
 
     Parameters
     ----------

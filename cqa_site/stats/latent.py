@@ -32,7 +32,7 @@ class LatentLabels:
         accuracy : expected share of ratings that equal the inferred label, in 0..1
         and the columns that the model adds
     iterations : number of EM steps (of the best restart)
-    converged : whether the log-likelihood settled before the limit of steps
+    converged : whether the log-likelihood settled within the maximum number of steps
     log_likelihood : of the ratings given the parameters, natural logarithm
     """
 
@@ -66,7 +66,10 @@ class Votes:
 
     @classmethod
     def from_ratings(cls, ratings: Ratings, categories: Sequence[float] | None) -> Votes:
-        """Sort the ratings; raises RatingsError if empty, UnknownCategoryError off the scale."""
+        """Sort the ratings.
+
+        Raises RatingsError if there are none, and UnknownCategoryError for values off the scale.
+        """
         if ratings.n_values == 0:
             raise RatingsError("there are no ratings to aggregate")
         scale = ratings.categories() if categories is None else np.asarray(categories, dtype=float)
@@ -112,7 +115,7 @@ class Votes:
         log_likelihood: float,
         rater_columns: dict[str, FloatArray] | None = None,
     ) -> LatentLabels:
-        """Label rows and columns, and derive labels and accuracies from the posteriors."""
+        """Name rows and columns, and derive labels and accuracies from the posteriors."""
         near_top = posteriors >= posteriors.max(axis=1, keepdims=True) - _TIE
         best = len(self.scale) - 1 - near_top[:, ::-1].argmax(axis=1)
         n = np.bincount(self.rater, minlength=len(self.raters))
@@ -257,7 +260,7 @@ class _Fit(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Mace(LatentLabels):
-    """`LatentLabels` whose `raters` also have `competence`, the probability of knowing.
+    """`LatentLabels` whose `raters` also have `competence`, the probability of knowing the label.
 
     Attributes
     ----------
@@ -371,6 +374,6 @@ def _likeliest_competence(
 
 
 def _habit_probability(votes: Votes, parameters: _Parameters) -> FloatArray:
-    """Return the probability of not knowing and still giving this label, shape (n_values,)."""
+    """Return the probability of giving this label without knowing it, shape (n_values,)."""
     guessing = 1 - parameters.competence[votes.rater]
     return np.asarray(guessing * parameters.habit[votes.rater, votes.label])

@@ -32,9 +32,9 @@ def clustered_mean(
     limits: tuple[float, float] = (-math.inf, math.inf),
     unit: str = "questions",
 ) -> Estimate:
-    """Compute the mean over all values, with an interval over whole clusters.
+    """Compute the mean over all values, with an interval based on whole clusters.
 
-    Values in one cluster resemble each other, so an interval over single values would be too
+    Values in one cluster resemble each other, so an interval based on single values would be too
     narrow. The mean gives every value the same weight, whatever its cluster's size.
 
     Parameters
@@ -47,7 +47,7 @@ def clustered_mean(
         Nominal coverage.
     limits
         The smallest and the largest possible mean, such as 0 and 1 for a share; the interval is
-        cut there.
+        truncated at these limits.
     unit
         Name of the clusters.
 
@@ -129,12 +129,13 @@ class PairDifference(BoundedMean):
     mean, low, high
         Mean paired difference and its interval for this pair alone; None if undefined.
     p, p_holm
-        Two-sided p value of the paired test, and the same after Holm over all pairs compared.
+        Two-sided p value of the paired test, and the same p value after Holm's correction for all
+        pairs compared.
     is_separable
-        Whether `p_holm` is below 1 - confidence, with enough questions for a verdict.
+        Whether `p_holm` is below 1 - confidence and there are enough questions for a verdict.
     detectable
         True difference that this many questions detect with power .8 after the correction
-        (`smallest_detectable`); None if they cannot detect any.
+        (`smallest_detectable`); None if they cannot detect any difference.
     """
 
     first: str
@@ -227,16 +228,16 @@ def tie_groups(separable: np.ndarray) -> IntArray:
 def smallest_detectable(
     sd: FloatArray, n_questions: int, *, level: float = 0.05, power: float = 0.8
 ) -> FloatArray:
-    """Return the true mean difference that a new study of this size detects at this power.
+    """Return the true mean difference that a new study of this size detects with this power.
 
     Parameters
     ----------
     sd
         Standard deviation of the paired differences, estimated from `n_questions` questions.
     n_questions, level, power
-        Settings of the two-sided test `mean_p`; for Holm over m pairs, use the level of the first
-        step, level / m. The result is infinite if no p value from so few questions is below the
-        level.
+        Settings of the two-sided test `mean_p`; for Holm's correction over m pairs, use the level
+        of the first step, level / m. The result is infinite if no p value from so few questions is
+        below the level.
 
     Notes
     -----
@@ -288,10 +289,10 @@ class PairedTest(Bounded):
     n, value, low, high
         Number of units, mean, and the 95 % interval for this mean alone.
     p
-        p value after Holm over all means tested together; None without a test.
+        p value after Holm's correction over all means tested together; None without a test.
     enough
         Number of units that would show a mean this large with power .8 after the correction; None
-        if more than `MOST_UNITS`, or if no number would.
+        if it exceeds `MOST_UNITS`, or if no number would be enough.
     """
 
     n: int
@@ -346,7 +347,7 @@ def _test(values: FloatArray, is_enough: bool, p: Iterator[float], level: float)
 
 
 def least_units(n_tests: int) -> int:
-    """Return the minimum number of units that can show any one of this many means.
+    """Return the minimum number of units that can show the direction of any of this many means.
 
     >>> [least_units(n) for n in (1, 100)]
     [10, 12]
@@ -355,9 +356,10 @@ def least_units(n_tests: int) -> int:
 
 
 def units_that_tell(value: float, bounds: Bounds, n: int, level: float) -> int | None:
-    """Return the units needed to show a value with power .8, given its interval from n units.
+    """Return the number of units needed to show a value with power .8.
 
-    ``level`` is the level of the interval. Returns None if more than `MOST_UNITS` are needed.
+    ``bounds`` is the interval for the value from n units, and ``level`` is its level. Returns None
+    if more than `MOST_UNITS` are needed.
     """
     from scipy import special
 

@@ -87,13 +87,13 @@ def rank_systems(
         Confidence of the intervals; systems are separable if Holm's adjusted p is below 1 -
         confidence.
     highest
-        Maximum score; if given, intervals of means are cut at 0 and at this maximum.
+        Maximum score; if given, intervals for means are truncated at 0 and at this maximum.
 
     Returns
     -------
     Ranking
         With fewer than 3 common questions or no systems, it contains only counts and a reason;
-        with fewer questions than the rule "leader" requires, only means, ranks and p values.
+        with fewer questions than the "leader" rule requires, only means, ranks and p values.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def rank_systems(
 def _bounds(
     common: FloatArray, confidence: float, highest: float | None
 ) -> list[tuple[float | None, float | None]]:
-    """Return the interval of each mean, except for equal scores or too few questions."""
+    """Return the interval for each mean, except for equal scores or too few questions."""
     if not RULES["mean"].allows(common.shape[1]):
         return [(None, None)] * len(common)
     bounds = np.array(mean_bounds(common.T, confidence))
@@ -272,7 +272,7 @@ def within_and_across(
     -----
     These are the system level and the item level of Deutsch, Dror and Roth (2021), who show that
     systems, like inputs, are a sample. Across systems, resampling draws the same few systems again
-    and again, so intervals cover too little; Fisher's z of the systems' means needs no resampling.
+    and again, so the coverage is too low; Fisher's z of the systems' means needs no resampling.
     Its variance for ranks is that of Bonett and Wright (2000) and Fieller, Hartley and Pearson
     (1957); Student's t instead of the normal quantile allows for systems that are not normally
     distributed. A question needs `LEAST_SYSTEMS` systems and values that differ on both sides.

@@ -25,7 +25,7 @@ class RatingsError(ValueError):
 
 
 class MissingColumnError(RatingsError):
-    """One of the columns item, rater, value is absent."""
+    """One of the columns item, rater and value is absent."""
 
 
 class NotNumericError(RatingsError):
@@ -62,7 +62,7 @@ class Ratings:
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> Ratings:
-        """Read a long table with the columns item, rater, value (others are ignored).
+        """Read a long table with the columns item, rater and value (others are ignored).
 
         Rows whose value is missing are dropped. A row without an item or a rater is an error.
 
@@ -306,7 +306,7 @@ def alpha_from_counts(rows: IntArray, multiplicity: IntArray, distance: FloatArr
 
 
 def chance_corrected(observed: FloatArray, expected: FloatArray) -> FloatArray:
-    """Return 1 - observed / expected by element; NaN where no disagreement is expected."""
+    """Return 1 - observed / expected elementwise; NaN where no disagreement is expected."""
     undefined = np.full(len(expected), np.nan)
     ratio = np.divide(observed, expected, out=undefined, where=expected > 1e-12)
     return np.asarray(1 - ratio, dtype=np.float64)

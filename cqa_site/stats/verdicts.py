@@ -72,7 +72,7 @@ def direction_of(bounds: Bounds, zero: float = 0.0) -> Direction:
 
 
 def reliability_of(alpha: Bounds) -> Reliability:
-    """Return the reliability that an alpha's interval supports; "no_interval" without one."""
+    """Return the reliability that an alpha's interval supports; "no_interval" if it has none."""
     if alpha.low is None or alpha.high is None:
         return "no_interval"
     if alpha.low >= TENTATIVE:
@@ -271,7 +271,7 @@ def p_above(values: FloatArray, mark: float) -> float:
     Parameters
     ----------
     values : shape (n,)
-        Values such as pseudo-values, from units between -1 and 1.
+        Values such as pseudo-values, computed from units whose values lie between -1 and 1.
     mark
         The least favourable mean.
 

@@ -26,7 +26,7 @@ _SAMPLES: dict[str, Callable[[int], Any]] = {
 
 @dataclass(frozen=True)
 class _CompiledQuery:
-    """A compiled query; ``places`` are the names of values, or None for constant parameters."""
+    """A compiled query; ``places`` has the name of each parameter's value; constants have None."""
 
     compiler: Any
     sql: str

@@ -31,14 +31,14 @@ def chore(name: str) -> Callable[[Chore], Chore]:
 
 
 def run_chores() -> dict[str, int | None]:
-    """Run every chore; return its result by name, or None if it failed (see the log)."""
+    """Run every chore; return the results by name, with None for a failed chore (see the log)."""
     done = {name: _try(name, function) for name, function in CHORES.items()}
     _try("its record", lambda: chore_record_path().write_text(json.dumps(done), encoding="utf-8"))
     return done
 
 
 def chore_record_path() -> Path:
-    """Return the file that records the last housekeeping, with its time as modification time."""
+    """Return the path of the last run's record; its modification time is the time of the run."""
     return Path(settings.DATA_DIR) / "housekeeping.json"
 
 

@@ -39,7 +39,7 @@ class StrictJSONParser(BaseParser):
 
 
 class CourtesyThrottle(UserRateThrottle):
-    """A limit of 600 requests per minute and person, counted separately in each process.
+    """A limit of 600 requests per person per minute, counted separately in each process.
 
     The shared cache may be the database, where counting would add a write to every read.
     """

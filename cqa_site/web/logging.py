@@ -45,7 +45,7 @@ HIDDEN = (
 
 @contextmanager
 def around(work: str = "", **fields: Value) -> Iterator[None]:
-    """Add these fields to every log line inside; empty values are left out."""
+    """Add these fields to every log line written in the ``with`` block, except empty values."""
     token = _AROUND.set(
         {**_AROUND.get(), **{name: field for name, field in fields.items() if field}}
     )
@@ -72,7 +72,7 @@ class JsonLines(logging.Formatter):
     """A formatter for one ASCII JSON object per line, so that no message can forge an entry."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Render time, level, logger, message, context and, if any, the traceback."""
+        """Render time, level, logger, message, context and any traceback."""
         line = {
             "time": _moment(record).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname,

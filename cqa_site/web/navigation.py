@@ -110,7 +110,7 @@ class VisibleGroup:
 
 @dataclass(frozen=True)
 class Breadcrumb:
-    """The location of a page: its group, and the menu page above it, if it is not in the menu."""
+    """The location of a page: its group and, if it is not in the menu, the menu page above it."""
 
     group: str
     title: str = ""
@@ -210,7 +210,7 @@ def _inside(page: str) -> str:
 
 @dataclass(frozen=True)
 class StudyStep:
-    """One step of a study, with its status and the page to do it."""
+    """One step of a study, with its status and the page where it is done."""
 
     title: str
     text: str
@@ -223,7 +223,7 @@ class StudyStep:
 
 @dataclass(frozen=True)
 class Path:
-    """A question for which people open a study.
+    """A question that people open a study to answer.
 
     ``steps(study)`` returns the steps with their current status. ``groups`` are the menu groups
     that the steps use; the menu shows the other groups under *More*.

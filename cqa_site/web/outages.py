@@ -173,7 +173,7 @@ def _cut(waiting: list[Any]) -> None:
 
 
 class WorkerWatch:
-    """Frees the threads of a worker, as `Watch` frees those of requests, but only after minutes.
+    """Frees a worker's threads as `Watch` frees those of requests, but only after several minutes.
 
     After a short pause of the database, work continues where it stopped. A server that was
     replaced in the meantime never replies on old connections, so these are closed, including idle
@@ -235,7 +235,7 @@ AWAY_CODES = {5, 6, 7, 8, 10, 13, 14, 15}
 
 
 def is_away(error: BaseException | None) -> bool:
-    """Return whether an error means that database or cache is unreachable or cannot store now."""
+    """Return whether an error means that the database or cache cannot be reached or written to."""
     # Compare names, because the package is loaded only on sites that use it.
     if type(error).__module__ == "redis.exceptions":
         return not REDIS_AWAY.isdisjoint(base.__name__ for base in type(error).__mro__)
@@ -289,7 +289,7 @@ def error_500(request: HttpRequest) -> HttpResponse:
 
 
 def unavailable(request: HttpRequest) -> HttpResponse:
-    """Report, without the database, that nothing was stored and the request can be repeated."""
+    """Report, without using the database, that nothing was stored and a retry is possible."""
     headers = {"Retry-After": str(RETRY_SECONDS)}
     if wants_json(request):
         detail = _(

@@ -110,7 +110,7 @@ class PrivateResponses(Middleware):
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Return whether a script made the request; a form without script expects a page."""
+    """Return whether a script made the request; a form sent without a script expects a page."""
     return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
 
 
@@ -132,7 +132,7 @@ def guarded(response: Sent) -> Sent:
 
 
 def as_file(content: str | bytes, *, name: str, content_type: str) -> HttpResponse:
-    """Return content as a file for download as ``name``."""
+    """Return content as a downloadable file called ``name``."""
     response = HttpResponse(content, content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["X-Content-Type-Options"] = "nosniff"

@@ -6,9 +6,9 @@ from django.contrib.staticfiles.apps import StaticFilesConfig
 class NeededFiles(StaticFilesConfig):
     """Static files, except those that no page loads.
 
-    Compressing the unused files takes five times as long as the rest.
+    Compressing the unused files takes five times as long as compressing the rest.
 
-    Those of the REST framework belong to its own pages, which this site does not have.
+    The files of the REST framework belong to its own pages, which this site does not have.
     """
 
     ignore_patterns = [

@@ -78,7 +78,7 @@ def booktabs(
     label: str,
     note: str = "",
 ) -> str:
-    """Write a table environment; texts are escaped here, numbers come as text.
+    """Write a table environment; texts are escaped here, and numbers are passed as text.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class FileTable:
 def write_table(
     target: BinaryIO, table: FileTable, rows: Iterable[Row], format: str, *, is_raw: bool
 ) -> None:
-    """Write rows under the columns of a table; unless ``is_raw``, CSV is spreadsheet-safe."""
+    """Write column names and rows of a table; CSV is spreadsheet-safe unless ``is_raw``."""
     columns = list(table.types)
     if format == Format.CSV:
         write_csv(target, columns, rows, for_spreadsheets=not is_raw)
@@ -135,7 +135,7 @@ class ExportKind(ABC):
 
     @abstractmethod
     def source(self, work: JobContext, files: Collection[Any]) -> Any:
-        """Update and return the source of all files of a set; raises JobRefused."""
+        """Update and return the source of all files in a set; raises JobRefused."""
 
     @abstractmethod
     def table(self, file: Any, source: Any) -> FileTable:
@@ -333,7 +333,7 @@ def discard_old_imports() -> int:
 
 
 def remove_leftovers() -> int:
-    """Delete files without a row: expired exports, and leftovers of killed processes."""
+    """Delete files without a row: expired exports, and files left behind by killed processes."""
     return sum(_sweep(folder, names) for folder, names in FOLDERS.items())
 
 

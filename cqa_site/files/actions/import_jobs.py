@@ -44,7 +44,7 @@ State = ImportFile.State
 
 
 def run_check(work: JobContext) -> None:
-    """Run the job of a dry run."""
+    """Run a dry-run job."""
     check_import(
         import_file=_file_of(work),
         progress=lambda rows: work.progress(rows, note=_("rows read")),
@@ -53,7 +53,7 @@ def run_check(work: JobContext) -> None:
 
 
 def run_apply(work: JobContext) -> None:
-    """Run the job of an import; its progress is invisible until the transaction ends."""
+    """Run an import job; its progress is invisible until the transaction ends."""
     apply_import(
         import_file=_file_of(work),
         leave_out_rejected=work.payload["leave_out_rejected"],
@@ -75,7 +75,7 @@ def check_import(
     progress: Callable[[int], None] | None = None,
     finish: Callable[[], None] | None = None,
 ) -> ImportOutcome | None:
-    """Make the dry run and store its result; return None if the file is refused.
+    """Perform the dry run and store its result; return None if the file is refused.
 
     ``finish`` ends the job in the transaction that stores the result, so that a
     worker that has lost the job stores nothing.
@@ -310,7 +310,7 @@ def files_of(batch: ImportBatch) -> QuerySet[ImportFile]:
 
 
 def _require_rest(batch: ImportBatch) -> None:
-    """Lock the row, so that the second of two requests sees the changes of the first."""
+    """Lock the row, so that the second of two requests sees the changes made by the first."""
     held = ImportBatch.objects.select_for_update(no_key=True).get(pk=batch.pk)
     if held.job is not None and held.job.is_active:
         raise NotInThisState(BUSY)
@@ -375,7 +375,7 @@ ExtractedGroup = ImportBatch | ImportFile
 
 
 class NoSuchGroup(Exception):
-    """Raised if the archive has no group of this number, or now has another kind."""
+    """Raised if the archive has no group with this number, or has been given another kind."""
 
 
 @transaction.atomic
@@ -401,7 +401,7 @@ def take_group(
 
 
 def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, ExtractedGroup]:
-    """Map values of ``taken`` to the files and batches extracted from groups, unless discarded."""
+    """Map values of ``taken`` to the extracted files and batches that still exist."""
     ids = [UUID(group["taken"]) for group in groups if "taken" in group]
     mine = {"public_id__in": ids, "study": archive.study_id}
     models = (ImportFile, ImportBatch) if ids else ()
@@ -410,7 +410,7 @@ def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, E
 
 
 def archive_of(upload: ExtractedGroup) -> ImportFile | None:
-    """Return the archive from which this was extracted, or None if it no longer exists."""
+    """Return the archive from which the upload was extracted, or None if it no longer exists."""
     mine = str(upload.public_id)
     archives = ImportFile.objects.filter(
         study=upload.study_id, state=ImportFile.State.UPLOADED, options__has_key=INSIDE

@@ -76,7 +76,7 @@ class ImportSource:
 
 
 def chosen_reading(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sheet, encoding and header row from options, or None for those not set."""
+    """Return the sheet, encoding and header row from the options; any that is not set is None."""
     chosen = {name: options.get(name) or None for name in READING}
     number = str(chosen["header_row"] or "")
     return chosen | {"header_row": int(number) if number.isdecimal() and len(number) < 7 else None}
@@ -135,7 +135,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A row's text that nearly equals a text of the study; a person decides if they are the same.
+    """A row's text that nearly equals a text in the study; a person decides if they are the same.
 
     ``about`` describes the subject of both, ``known`` is the public id of the existing text, and
     ``decision`` is empty until a person has decided.
@@ -155,7 +155,7 @@ Row = tuple[str, int]
 
 
 def named_by(options: Mapping[str, Any], option: str, file_name: str, longest: int = 120) -> str:
-    """Return the name given as an option, or else the file name without its ending."""
+    """Return the name given as an option, or the file name without its extension."""
     name = str(options.get(option) or "").strip()
     return (name or PurePath(file_name).stem or file_name)[:longest]
 
@@ -167,7 +167,7 @@ def rejected(problem: Problem, *, of: str, place: str = "") -> Flag:
 
 
 def cell_of(place: str, column: str) -> str:
-    """Return the column, with its sheet or archive member, in words."""
+    """Return a text that names the column and its sheet or archive member."""
     return " · ".join(part for part in (place, column) if part)
 
 

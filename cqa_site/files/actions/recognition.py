@@ -55,7 +55,7 @@ def table_look(
 
 
 def fitting_sheet(path: Path, name: str, formats: Iterable[Format]) -> str:
-    """Return the sheet to read if it is not the first, or else ""."""
+    """Return the sheet to read, or "" if it is the first sheet."""
     if not zipfile.is_zipfile(path):
         return ""
     try:
@@ -150,7 +150,8 @@ def _inside(path: Path, name: str) -> dict[str, Any]:
     """Return the groups of files in an archive, in import order.
 
     A group has the files of one kind in one folder, or a single file if its kind has questions for
-    each file. Also return the files with no kind or several, and any reason why extraction fails.
+    each file. Also return the files with no kind or several kinds, and the reason if extraction
+    fails.
     """
     groups: dict[tuple[str, ...], dict[str, Any]] = {}
     unknown = []
@@ -201,7 +202,7 @@ def copied(upload: UploadedFile) -> Iterator[Path]:
 def unclear(import_file: ImportFile) -> bool:
     """Return whether a person has to choose the kind of the file or how to open it.
 
-    This is the case if no kind or more than one kind fits, or if the encoding is different.
+    This is the case if no kind or more than one kind fits, or if another encoding is proposed.
     """
     fits = import_file.options.get(FITS)
     is_open = fits is not None and (len(fits) != 1 or PROPOSED in import_file.options)
@@ -264,7 +265,7 @@ def previewed(path: Path, name: str, kind: str, seen: Mapping[str, Any]) -> File
 def guess(
     import_file: ImportFile, preview: FilePreview, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the likely options of a table in addition to the chosen ones."""
+    """Return the likely options for reading a table, in addition to the chosen options."""
     format = format_of(import_file.kind)
     is_safe = format.is_own(preview) and preview.kind == "csv" and _has_mark(import_file)
     columns = format.guess_columns(import_file.study, preview, options)

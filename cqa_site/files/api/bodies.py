@@ -100,7 +100,7 @@ class BatchInput(BatchCheckInput):
 
 
 class MatchInput(Input):
-    """Decision about rows whose text nearly equals an answer; about all rows without ``rows``."""
+    """Decision about rows whose text nearly equals an answer; by default, about all such rows."""
 
     decision = serializers.ChoiceField(ImportMatch.Decision.choices)
     rows = serializers.ListField(
@@ -119,7 +119,7 @@ class ApplyInput(Input):
 
 
 class BatchApplyInput(ApplyInput):
-    """The checked files to import (all without ``files``), and the options for importing them."""
+    """The checked files to import (by default, all), and the options for importing them."""
 
     files = serializers.ListField(
         child=serializers.UUIDField(),
@@ -184,7 +184,7 @@ class ImportProblemSerializer(serializers.ModelSerializer):
 
 
 class ImportMatchSerializer(serializers.ModelSerializer):
-    """A row whose text nearly equals an answer, with the beginnings of both."""
+    """A row whose text nearly equals an answer, with the beginnings of both texts."""
 
     answer = serializers.UUIDField(source="known", read_only=True)
     decision = serializers.ChoiceField(

@@ -84,7 +84,7 @@ class ImportViews(StudyViews):
 
 
 class ImportUploadViews(ImportViews):
-    """The list, and uploads as multipart/form-data."""
+    """The list of files, and uploads as multipart/form-data."""
 
     parser_classes = [MultiPartParser]
 
@@ -115,12 +115,12 @@ class ImportMatchViews(StudyViews):
     filterset_class = MatchFilter
 
     def rows(self) -> QuerySet:
-        """Return the rows by row number; raises 404 for a file of another study."""
+        """Return the rows in order of row number; raises 404 for a file of another study."""
         return self._file().matches.all()
 
     @extend_schema(request=MatchInput, responses={202: ImportSerializer})
     def decide(self, request: Request, **kwargs: Any) -> Response:
-        """Decide whether some or all rows are the same answers; then check the file again."""
+        """Decide whether some or all rows match existing answers; then check the file again."""
         file = self._file()
         body = self.read(MatchInput)
         try:
@@ -144,7 +144,7 @@ class ImportProblemViews(StudyViews):
     filterset_class = ProblemFilter
 
     def rows(self) -> QuerySet:
-        """Return the rows by row number; raises 404 for a file of another study."""
+        """Return the rows in order of row number; raises 404 for a file of another study."""
         file = self.study.import_files.filter(public_id=self.kwargs["import_id"]).first()
         if file is None:
             raise Http404
@@ -174,7 +174,7 @@ class ImportBatchViews(StudyViews):
 
     @extend_schema(request=BatchApplyInput, responses={202: ImportBatchSerializer})
     def apply(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Import the named or all checked files in order, each completely or not at all."""
+        """Import the named files or all checked files in order, each completely or not at all."""
         batch = self.find_row(public_id)
         body = self.read(BatchApplyInput)
         with conflict_on(BUSY):
@@ -195,7 +195,7 @@ class ImportBatchViews(StudyViews):
 
 
 class ImportBatchUploadViews(ImportBatchViews):
-    """The list, and uploads as multipart/form-data."""
+    """The list of batches, and uploads as multipart/form-data."""
 
     parser_classes = [MultiPartParser]
 

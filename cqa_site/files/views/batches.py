@@ -106,7 +106,7 @@ def _row(file: ImportFile) -> FileRow:
 
 
 def _total(counts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]:
-    """Return the new objects of all files; kinds that files may share are not added up."""
+    """Return the total number of new objects, without the kinds that several files may share."""
     alike = {kind.name for kind in COUNTED.values() if kind.is_shared}
     total: Counter[str] = Counter()
     for count in counts:

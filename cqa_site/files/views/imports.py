@@ -131,8 +131,8 @@ def upload_action(
 ) -> Callable[..., Any]:
     """Decorate ``act(request, upload, …)``, which handles a form for the file or batch in the URL.
 
-    Return the response of ``act``, or else the page of the upload, with a message if its state
-    does not allow the request.
+    The decorated view returns the response of ``act`` or, if there is none, redirects to the page
+    of the upload, with a message if the state of the upload does not allow the request.
     """
 
     def decorate(act: Callable[..., HttpResponse | None]) -> Callable[..., Any]:
@@ -245,7 +245,7 @@ def _list_page(
 
 
 def _samples(study: Study) -> list[tuple[Text, list[tuple[Format, Text]]]]:
-    """Return formats with samples by heading, each with its prerequisite."""
+    """Return the formats that have samples, grouped by heading, each with its prerequisite."""
     return [
         (
             title,
@@ -352,7 +352,7 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
 
 
 def _has_others(file: ImportFile) -> bool:
-    """Return whether any rows remain without the rejected rows."""
+    """Return whether any rows remain when the rejected rows are left out."""
     return any(
         number
         for row in file.counts.values()
@@ -362,7 +362,7 @@ def _has_others(file: ImportFile) -> bool:
 
 
 def _taken_for(file: ImportFile, format: Format) -> dict[str, Any]:
-    """Return the recognized kinds, the mapped columns, and other choices while available."""
+    """Return the recognized kinds, the mapped columns and, if possible, a form for a new kind."""
     fits = file.options.get(FITS) or {}
     waiting = (ImportFile.State.UPLOADED, ImportFile.State.CHECKED, ImportFile.State.REFUSED)
     formats = [(FORMATS[kind], reason) for kind, reason in fits.items() if kind in FORMATS]
@@ -415,7 +415,7 @@ def brings(counts: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def _origin(file: ImportFile, format: Format) -> OptionsForm | None:
-    """Return the form for the format's findings about the file, or None if not editable."""
+    """Return the form for the format's findings about the file; None if they cannot be edited."""
     waiting = (ImportFile.State.CHECKED, ImportFile.State.REFUSED)
     if not format.tells or file.state not in waiting:
         return None

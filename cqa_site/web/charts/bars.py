@@ -71,7 +71,7 @@ def grouped_bars(
     names: Sequence[str] = (),
     size: str = "wide",
 ) -> Spec:
-    """Draw the series as adjacent bars per ``x``; ``names`` keeps the colours of absent series."""
+    """Draw the series as adjacent bars per ``x``; ``names`` reserves colours for absent series."""
     order, names = _kinds(rows, x), names or _kinds(rows, series)
     above, start = legend(names, size, sign="square")
     up = axis_of([0.0, *(row[y] for row in rows)], is_whole=True)

@@ -91,7 +91,7 @@ def place_rows(
 ) -> RowPlacement:
     """Lay out rows with room for names and numbers.
 
-    ``beyond`` is the width of the free space to their right.
+    ``beyond`` is the width of the free space to the right of the rows.
 
     Long names take several lines; in a narrow chart, names are above their dots.
     """
@@ -121,7 +121,7 @@ def place_rows(
 
 
 def frame(place: RowPlacement, axis: Axis, title: str, marks: Sequence[float] = ()) -> list[Layer]:
-    """Return names, lines and the axis, with dashed lines at the marks that do not cross names."""
+    """Return names, lines, the axis and dashed lines at the marks; no line crosses a name."""
     rows = range(len(place.names))
     across = [
         segment(place.left, place.dot(at, slot), place.right, place.dot(at, slot))
@@ -142,7 +142,7 @@ def below(place: RowPlacement, title: str) -> float:
 
 
 def spans(rows: Rows, axis: Axis, place: RowPlacement, names: Sequence[str]) -> Layer:
-    """Return lines from low to high at the height y."""
+    """Return lines from low to high at height y."""
     known = [row for row in rows if row["low"] is not None and row["high"] is not None]
     x = values("low", axis, (place.left, place.right))
     across = {"x": x, "x2": {"field": "high"}, "y": pixels("y")}
@@ -150,7 +150,7 @@ def spans(rows: Rows, axis: Axis, place: RowPlacement, names: Sequence[str]) -> 
 
 
 def dots(rows: Rows, axis: Axis, place: RowPlacement, names: Sequence[str]) -> Layer:
-    """Return a symbol at each value at the height y."""
+    """Return a symbol at each value and height y."""
     known = [row for row in rows if row["value"] is not None]
     x = values("value", axis, (place.left, place.right))
     encoding = {"x": x, "y": pixels("y"), **looks(names)}
@@ -223,7 +223,7 @@ def _title(place: RowPlacement, title: str) -> tuple[list[str], str]:
 def intervals(
     rows: Rows, *, y: str, series: str, title: str, marks: Sequence[float] = (), size: str = "wide"
 ) -> Spec:
-    """Draw a dot with its interval (fields value, low, high) per ``y``, one line per series.
+    """Draw a dot and interval (fields value, low, high) per series in the row of each ``y``.
 
     The value is on the right. ``marks`` are values that get a dashed line.
     """

@@ -44,7 +44,7 @@ class Chart:
 
 
 def chart_of(charts: Mapping[str, Chart], slug: str, *figures: Any) -> dict[str, Any]:
-    """Return the chart as fields of a `Figure`; empty without a chart or rows to draw."""
+    """Return the chart as fields of a `Figure`; empty if there is no chart or no row to draw."""
     chart = charts.get(slug)
     if chart is None or not chart.rows(*figures):
         return {}
@@ -52,7 +52,7 @@ def chart_of(charts: Mapping[str, Chart], slug: str, *figures: Any) -> dict[str,
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """Number repeated names from the second on, to distinguish their rows."""
+    """Number the second and later occurrences of a name, to distinguish their rows."""
     seen: dict[str, int] = {}
     labels = []
     for name in names:
@@ -90,8 +90,8 @@ def points(
 ) -> Spec:
     """Draw a dot with its vertical interval (fields low, high) and a name for each row.
 
-    ``x`` is a number, or an ISO time with ``is_time``. Rows without ``y`` are left out. Series
-    differ by colour and symbol; if there are more series than symbols, the names must identify
+    ``x`` is a number, or an ISO time if ``is_time``. Rows without ``y`` are left out. Series
+    differ in colour and symbol; if there are more series than symbols, the names must identify
     them. ``is_curve`` joins the dots of a series. If names do not fit beside their dots, dots are
     numbered and a key below lists the names.
     """

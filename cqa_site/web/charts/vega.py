@@ -125,7 +125,7 @@ def text_width(text: str, size: float = 12, *, is_bold: bool = False) -> float:
 
 
 def wrap(text: str, width: float, size: float = 12, *, most: int = 2) -> list[str]:
-    """Wrap the text to up to ``most`` lines of a width.
+    """Wrap the text into at most ``most`` lines of a width.
 
     Lines break between words where possible. Text that does not fit loses its middle, because
     names with the same beginning often differ at the end.
@@ -345,18 +345,18 @@ def segment(x: float, y: float, x2: float, y2: float) -> dict[str, float]:
 
 
 def texts(rows: Rows, style: str, align: str = "left") -> Layer:
-    """Return texts (field text), vertically centred at the height y."""
+    """Return texts (field text), vertically centred at height y."""
     encoding = {**places(), "text": {"field": "text", "type": "nominal"}}
     return layer(rows, "text", encoding, style=style, align=align, baseline="middle")
 
 
 def lines_of(lines: Sequence[str], x: float, y: float) -> list[dict[str, Any]]:
-    """Return the lines of a text, with the first line centred at the height y."""
+    """Return the lines of a text, with the first line centred at height y."""
     return [{"x": x, "y": y + LEADING * at, "text": line} for at, line in enumerate(lines)]
 
 
 def looks(names: Sequence[str], *, has_signs: bool = True) -> Channels:
-    """Return the colour and symbol of each series (field series); one series has the first."""
+    """Return the colour and symbol of each series (field series), in the order of ``names``."""
     channels = {"color": _kinds(names)}
     return {**channels, "shape": _kinds(names, SIGNS)} if has_signs else channels
 
@@ -375,9 +375,9 @@ def _kinds(names: Sequence[str], kinds: Sequence[Any] = ()) -> Channels:
 
 
 def legend(names: Sequence[str], size: str, *, sign: str = "point") -> tuple[list[Layer], float]:
-    """Return layers with the series names above a chart, and their height; none for one series.
+    """Return layers with the series names above a chart, and their height.
 
-    ``sign`` is point, square or line.
+    A single series has no legend. ``sign`` is point, square or line.
     """
     if len(names) < 2:
         return [], 0

@@ -85,7 +85,7 @@ class ProblemSerializer(serializers.Serializer):
 
 @contextmanager
 def conflict_on(*refusals: type[Exception]) -> Iterator[None]:
-    """Turn these exceptions into 409 with their message."""
+    """Turn these exceptions into 409 responses with their message."""
     try:
         yield
     except refusals as refusal:
@@ -94,7 +94,7 @@ def conflict_on(*refusals: type[Exception]) -> Iterator[None]:
 
 @contextmanager
 def invalid_on(field: str, *refusals: type[Exception]) -> Iterator[None]:
-    """Turn these exceptions into 400 at the field concerned."""
+    """Turn these exceptions into 400 responses with an error for the field concerned."""
     try:
         yield
     except refusals as refusal:
@@ -272,7 +272,7 @@ class StrictFilterBackend(DjangoFilterBackend):
     """A filter backend that rejects unknown parameters, so that lookups only use listed fields."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet, view: APIView) -> QuerySet:
-        """Filter by the view's ``filterset_class``; raises 400 for a parameter it lacks."""
+        """Filter by the view's ``filterset_class``; raises 400 for undeclared parameters."""
         filterset = getattr(view, "filterset_class", None)
         refuse_unknown(request, PAGING | set(filterset.base_filters if filterset else ()))
         return super().filter_queryset(request, queryset, view)

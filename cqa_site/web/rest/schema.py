@@ -41,7 +41,7 @@ _ID = re.compile(r"([\w-]+s|people|corpora)/\{(\w+)\}")
 
 
 def name_ids(result: dict[str, Any], **_about: Any) -> dict[str, Any]:
-    """Name each id in a path after its list, at any position, such as ``{import_id}``.
+    """Name each id in a path after its list, for example ``{import_id}``, at any position.
 
     In the code, the last id is ``public_id``, and ``round_id`` is used for several kinds of round.
     """

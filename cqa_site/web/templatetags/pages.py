@@ -205,7 +205,7 @@ def you_are_here(context: dict[str, Any], groups: list[VisibleGroup]) -> Breadcr
 
 @register.simple_tag(takes_context=True)
 def tour_stop(context: dict[str, Any], groups: list[VisibleGroup]) -> Stop | None:
-    """Return the tour stop at the current page, if the person takes a tour."""
+    """Return the tour stop at the current page, if the person is taking a tour."""
     request = context["request"]
     return stop_at(groups, request.path) if TOUR in request.GET else None
 
