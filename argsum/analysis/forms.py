@@ -51,7 +51,7 @@ class CellField(forms.ModelChoiceField):
 
 
 class AnalysisForm(forms.Form):
-    """Topic and scorers of a new analysis. Empty scorers mean the default for the comments."""
+    """Topic and scorers of a new analysis. By default, the comments determine the scorers."""
 
     advanced = ("match_scorer", "encoder", "quality_scorer")
 

@@ -85,7 +85,7 @@ class Analysis(models.Model):
 
     @cached_property
     def is_coded(self) -> bool:
-        """Whether a language model assigned statements and this was not undone."""
+        """Whether a language model assigned the statements, and this has not been undone."""
         return self.changes.filter(verb=PointChange.Verb.CODED, undone_by=None).exists()
 
     @property
@@ -157,11 +157,11 @@ class FoundPoint(models.Model):
 
 
 class Placement(models.Model):
-    """A statement at a key point of an analysis, or at none if it fits none.
+    """A statement placed at a key point of an analysis, or at none if it fits none.
 
     A statement that makes several key points has a row for each.
 
-    `SURE` selects placements in the machine's first band and those by hand. The others are
+    `SURE` selects placements in the machine's first band and those made by hand. The others are
     uncertain.
     """
 

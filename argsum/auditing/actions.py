@@ -119,14 +119,14 @@ class AuditRoundKind(OneByOne):
         sheet.answer, sheet.comment = content.answer, content.comment
 
     def mark(self, sheet: AuditSheet, key: Mapping[str, Any]) -> tuple[int, int]:
-        """Return 1 if the answer matches the known answer, else 0, and the maximum, 1."""
+        """Return the score (1 for the known answer, 0 for any other) and the maximum, 1."""
         return int(sheet.answer == key["answer"]), 1
 
     is_sample = True
 
     @property
     def likeness(self) -> tuple[str, ...]:
-        """The key point with the comment or statement, because every round has separate pairs."""
+        """Fields that identify a pair across rounds, because every round has separate pairs."""
         return ("pair__point", "pair__comment", "pair__argument")
 
     def answer_fields(self, round_: AuditRound) -> dict[str, Field]:
@@ -177,7 +177,7 @@ AUDITING = AuditRoundKind()
 
 
 def doubled(pairs: int, share: float) -> int:
-    """Return how many of the pairs two people answer, rounded up."""
+    """Return how many of the pairs are answered by two people, rounded up."""
     return min(ceil(pairs * share - 1e-9), pairs)
 
 
@@ -312,7 +312,7 @@ def _wanted(
     free: Mapping[Stratum, int],
     round_: AuditRound | None,
 ) -> dict[Stratum, int]:
-    """Return how many more pairs the target needs, and a few for the smaller key points."""
+    """Return how many more pairs the target needs, plus a few for the smaller key points."""
     smaller = {stratum: n for stratum, n in free.items() if stratum.group == SMALLER}
     is_new = smaller == {
         stratum: n for stratum, n in frame.strata(own).items() if stratum.group == SMALLER
@@ -397,7 +397,7 @@ def _drawn_keys(
     before: set[tuple[int, int]],
     generator: np.random.Generator,
 ) -> list[tuple[int, int]]:
-    """Draw n pairs of key point and position from a stratum, without those drawn before."""
+    """Draw n pairs of key point and position from a stratum, excluding those drawn before."""
     if band == ELSEWHERE:
         counted = [
             np.array(
@@ -423,7 +423,7 @@ def _drawn_keys(
 def _marked(frame: AuditFrame, keys: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """Return the statement to mark in each pair: the one placed there, or the most similar.
 
-    Every pair has a mark, so that it does not reveal where the machine placed a comment.
+    Every pair has a mark, so that marks do not reveal where the machine placed a comment.
     """
     marked = {key: frame.statements[key] for key in keys if key in frame.statements}
     rest = [key for key in keys if key not in marked]

@@ -12,7 +12,7 @@ from ..datasets.models import CellArgument, Comment
 
 
 class AuditRound(Round):
-    """Pairs drawn from one state of an analysis, a share of which two people answer.
+    """Pairs drawn from one state of an analysis. Two people answer a share of them.
 
     ``frame`` is the sampling frame: ``{"state": …, "comments": n, "own": [key point, …],
     "points": {key point: [comments behind, comments perhaps behind, text]}}``, with key points by

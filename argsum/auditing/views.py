@@ -83,7 +83,7 @@ def _drawn(round_: AuditRound) -> list[tuple[Any, Any]]:
 
 
 def _begun(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """Return the analysis in the query of a link."""
+    """Return the initial analysis of the form, taken from the URL query."""
     asked = id_from(request.GET.get("analysis"))
     analysis = study.analyses.filter(public_id=asked).first() if asked else None
     return {"analysis": analysis.public_id} if analysis else {}
@@ -123,7 +123,7 @@ ROUNDS = RoundPages(
 
 @study_page(*RESEARCHERS, only="GET")
 def analysis_audit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Show how often placements are wrong and the corrected shares, or a part for another page."""
+    """Show how often placements are wrong, and the corrected shares, as a page or a fragment."""
     analysis = finished_or_404(study, analysis_id)
     figures = audit_of(analysis)
     form = _form(study, analysis)
@@ -167,7 +167,7 @@ def analysis_audit_draw(
 def analysis_audit_leave(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID
 ) -> HttpResponse:
-    """Leave the open rounds of an analysis, without answers in them, in order to read it."""
+    """Leave the open rounds of an analysis in order to read it, unless the person has answered."""
     analysis = analysis_or_404(study, analysis_id)
     if not leave_rounds(analysis, request.membership):
         messages.error(request, _("You have already answered pairs from this analysis."))

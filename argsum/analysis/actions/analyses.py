@@ -90,7 +90,7 @@ def count_points(analysis: Analysis, points: Collection[int] | None = None) -> N
 
 
 def _counted(grouped: Any, unit: Any) -> dict[int, tuple[int, int]]:
-    """Map key points to their numbers of comments or voices: all, and with a sure statement."""
+    """Map key points to the numbers of comments or voices, and of those with a sure statement."""
     rows = grouped.annotate(
         n=Count(unit, distinct=True), sure=Count(unit, distinct=True, filter=Placement.SURE)
     )
@@ -200,7 +200,7 @@ class ScorerTools:
         return self.side is not None
 
     def say(self, share: float, what: str, until: float | None = None) -> None:
-        """Report progress as a share (0–1), which reading texts then advances to ``until``."""
+        """Report progress as a share (0–1). Reading texts then advances it to ``until``."""
         self._share, self._until, self._what = share, until or share, what
         # A model takes an unknown time to load, so there is no progress before the first text.
         self.work.progress(min(99, round(100 * share)), 100 if share else 0, what)
@@ -245,7 +245,7 @@ class ScorerTools:
         return scores
 
     def _readers(self) -> list[VectorReader]:
-        """Return the multilingual reader alone, or else the match scorer's and then any other."""
+        """Return only the multilingual reader, or the match scorer's reader and then any other."""
         if self.other is not None and self.encoder_name == MULTILINGUAL:
             return [self.other]
         own = VectorReader(self.encoder.key, self.encoder.embedder)
@@ -344,7 +344,7 @@ def analyse_dataset(*, study: Study, actor: User, dataset: Dataset) -> list[Anal
     Raises
     ------
     AnalysisRefused
-        If there are more than 50 cells, or none can be analysed.
+        If there are more than 50 cells, or if no cell can be analysed.
     """
     cells = list(dataset.cells.order_by("position")[: MOST_CELLS + 1])
     if len(cells) > MOST_CELLS:
@@ -365,7 +365,7 @@ def analyse_dataset(*, study: Study, actor: User, dataset: Dataset) -> list[Anal
 
 @transaction.atomic
 def cancel_analysis(*, analysis: Analysis, actor: User) -> None:
-    """Stop the computation. If the analysis is finished, cancel only later requests.
+    """Stop the computation. If the analysis is finished, cancel only jobs queued since then.
 
     Raises AnalysisRefused if nothing is running.
     """

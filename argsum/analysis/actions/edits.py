@@ -106,7 +106,7 @@ def _require_state(row: FoundPoint, states: Collection[str]) -> None:
 
 
 def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequence[int]) -> None:
-    """Raise EditConflict unless the key point still has all the statements."""
+    """Raise EditConflict unless the key point still has all the given statements."""
     missing = len(statements) - count_at(analysis, point.pk if point else None, statements)
     if missing:
         raise EditConflict(
@@ -130,7 +130,7 @@ def new_point(analysis: Analysis, text: str, theme: str = "") -> FoundPoint:
 def new_points(
     analysis: Analysis, rows: Iterable[tuple[str, str]], **about: Any
 ) -> list[FoundPoint]:
-    """Create key points after all others, each from a text and a theme."""
+    """Create key points from texts and themes, and add them after all existing ones."""
     last = analysis.points.aggregate(last=Max("position"))["last"] or 0
     about |= {"analysis": analysis, "revision": analysis.revision}
     points = (
@@ -221,7 +221,7 @@ def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> Poin
 
 
 def _require_untouched(analysis: Analysis, change: PointChange) -> None:
-    """Raise EditRefused if anything in the edit has changed since then."""
+    """Raise EditRefused if anything that the edit changed has been changed again."""
     wanted = change.after.get("points", {})
     rows = FoundPoint.objects.filter(analysis=analysis).in_bulk([int(pk) for pk in wanted])
     for pk, fields in wanted.items():
@@ -324,7 +324,10 @@ def add_point(*, analysis: Analysis, actor: User, text: str) -> PointChange:
 def set_state(
     *, analysis: Analysis, actor: User, points: Sequence[FoundPoint], verb: str, seen: int
 ) -> PointChange:
-    """Hide, show, accept or decline key points. Statements of declined ones then fit none."""
+    """Hide, show, accept or decline key points.
+
+    Statements of declined key points then fit no key point.
+    """
     _require_some(points)
     begins, ends = STATES[verb]
     with editing(analysis) as held:
@@ -339,7 +342,7 @@ def set_state(
 def take_proposed(
     *, analysis: Analysis, actor: User, seen: int, hides_found: bool = False
 ) -> PointChange:
-    """Accept all proposed key points; optionally hide shown ones that no person has worded.
+    """Accept all proposed key points; optionally hide shown ones whose text no person wrote.
 
     Raises EditRefused if no key points, or too many, are proposed.
     """
@@ -409,7 +412,7 @@ def split_point(
 ) -> PointChange:
     """Make a new key point from statements of another key point, or from statements that fit none.
 
-    Raises EditConflict if any of them has been moved.
+    Raises EditConflict if any of the statements has been moved.
     """
     if not statements:
         raise EditRefused(_("Choose at least one statement."))
@@ -434,7 +437,7 @@ def move_statements(
 ) -> PointChange:
     """Move statements to another key point, or to none. Later placements do not move them again.
 
-    Raises EditConflict if any of them has been moved, or the key point was changed.
+    Raises EditConflict if any of the statements has been moved, or the key point has been changed.
     """
     if not statements:
         raise EditRefused(_("Choose at least one statement."))
@@ -449,14 +452,14 @@ def move_statements(
 
 
 def by_hand(point: FoundPoint, text: str) -> dict[str, Any]:
-    """Return the fields of a key point whose text a person wrote, without a writing model."""
+    """Return the fields to set when a person writes a key point's text. These clear its writer."""
     return {"text": text} | ({"writer_id": None} if point.writer_id else {})
 
 
 def _moves(analysis: Analysis, rows: Sequence[FoundPoint], to: FoundPoint | None) -> list[Move]:
-    """Return moves of all statements at some key points, without changing which are by hand.
+    """Return moves of all statements at the given key points; those placed by hand remain so.
 
-    Placements by hand come first, then sure ones, because a statement's first move takes effect.
+    Placements by hand come first, then sure ones, because only a statement's first move counts.
     """
     placed = Placement.objects.filter(analysis=analysis, point__in=[row.pk for row in rows])
     groups: dict[tuple[bool, bool, int | None], list[int]] = {}

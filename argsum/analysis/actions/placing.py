@@ -28,7 +28,7 @@ class Move(NamedTuple):
 
 
 class PlacementRow(NamedTuple):
-    """A placement as edits store it, with the primary keys of key point and statement."""
+    """A placement as edits store it, with the primary keys of its key point and statement."""
 
     point: int | None
     is_by_hand: bool
@@ -53,9 +53,9 @@ class Changes:
 def apply_moves(analysis: Analysis, moves: Iterable[Move]) -> Changes:
     """Move statements.
 
-    If a statement is already at the target, the two rows become one: by hand if either of them
-    is, else sure if either of them is. A statement that is still at another key point gets no row
-    without a key point.
+    If a statement is already at the target, the two rows become one row, which is by hand if
+    either row was, or else sure if either row was. A statement that is still at another key point
+    gets no row without a key point.
     """
     changes = Changes()
     for move in moves:

@@ -227,7 +227,7 @@ class PointWritingKind:
         return list(rows.values_list("text", flat=True))
 
     def check(self, run: Run) -> list[str]:
-        """Check that every ended call has one row, with its own fence, that matches its reply."""
+        """Check that each finished call has one row with its own fence that matches its reply."""
 
         def is_as_said(row: WrittenPoint, call: Call) -> bool:
             value = self.read(run, call, call.reply).value if call.reply else None
@@ -338,7 +338,7 @@ def check_written(work: JobContext) -> None:
 
 
 def _is_over(run: Run, work: JobContext) -> bool:
-    """End the job and request rewrites of refused texts; False if there is more to check.
+    """End the job and request rewrites of refused texts, or return False if any are unchecked.
 
     This takes the gate's lock, which storing a reply needs, so no reply can arrive in between.
     """
@@ -381,7 +381,10 @@ def _check(analysis: Analysis, run: Run, work: JobContext) -> None:
 
 
 def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) -> None:
-    """Refuse texts that match another key point's statements as well as their own; do not save."""
+    """Refuse texts that match their own statements no better than those of another key point.
+
+    The rows are not saved.
+    """
     import numpy as np
 
     from argsum.analysis.methods.statements import fits_of
@@ -408,7 +411,7 @@ def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) 
 
 
 def _placed(analysis: Analysis, places: dict[int, int]) -> tuple[list[int], list[int], list[str]]:
-    """Return rows of statements with the positions of their key points, and all texts."""
+    """Return the positions of placed statements and of their key points, and all texts."""
     pairs = list(statements_of(analysis.cell).values_list("pk", "text"))
     row = {pk: at for at, (pk, _text) in enumerate(pairs)}
     placed = Placement.objects.filter(analysis=analysis, point__in=places).order_by("argument")

@@ -50,7 +50,7 @@ def rename_theme(
 def merge_themes(
     *, analysis: Analysis, actor: User, themes: Sequence[str], seen: int, name: str = ""
 ) -> PointChange:
-    """Merge themes under ``name`` or, by default, the name of the one with the most comments."""
+    """Merge themes under ``name`` or, by default, the name of the theme with the most comments."""
     if len(set(themes)) < 2:
         raise EditRefused(_("Choose at least two themes to merge."))
     with editing(analysis) as held:
@@ -100,16 +100,17 @@ def _clean(name: str) -> str:
 
 
 def sign_off(*, analysis: Analysis, actor: User, seen: int) -> SignOff:
-    """Sign off the key points shown, so that statements can be placed by their codes.
+    """Sign off the key points shown, so that a language model can assign statements to them.
 
     ``seen`` is the revision of the analysis that the person saw.
 
     Raises
     ------
     EditConflict
-        If key points were edited since.
+        If key points have been edited since.
     EditRefused
-        If no key point is shown, some are still proposed, or these are already signed off.
+        If no key points are shown, if any are still proposed, or if the key points shown are
+        already signed off.
     """
     with editing(analysis) as held:
         if held.revision != seen:

@@ -26,7 +26,7 @@ class GroupRefused(Exception):
 
 
 def ask_to_group(*, cell: Cell, actor: User | None) -> Job:
-    """Queue a job that looks for near-duplicates; raises GroupRefused without new comments."""
+    """Queue a job that compares new comments; raises GroupRefused if there are none."""
     if not uncompared(cell):
         raise GroupRefused(_("All comments have been compared."))
     key = str(cell.public_id)

@@ -74,7 +74,10 @@ class AnalysisSerializer(ReadSerializer):
         ]  # fmt: skip
 
     def get_encoder(self, row: Analysis) -> str:
-        """Return the encoder: ``shipped`` is the match scorer's, empty is a scorer's own."""
+        """Return the name of the encoder.
+
+        ``shipped`` means the match scorer's encoder. The name is empty if a scorer has its own.
+        """
         return encoder_of(row).name
 
     def get_encoder_reason(self, row: Analysis) -> str:
@@ -83,10 +86,11 @@ class AnalysisSerializer(ReadSerializer):
 
 
 class WritingSerializer(serializers.Serializer):
-    """Outcome of a writing run, in numbers of key points.
+    """Outcome of a writing run, as numbers of key points.
 
-    ``kept`` did not change: ``refused`` because the new text was nearer to another key point,
-    ``unusable`` because no reply could be used, and ``same`` because the new text is the same.
+    ``kept`` counts those that did not change: ``refused`` because the new text was nearer to
+    another key point, ``unusable`` because no reply could be used, and ``same`` because the new
+    text is the same.
     """
 
     run = public_id("run")
@@ -308,8 +312,8 @@ class PointChangeViews(AnalysisViewsBelow):
 class PointWritingRunInput(PlanInput):
     """A language model that writes the key points of a finished analysis.
 
-    Key points that a person named do not change. A request shows the best ``most_statements`` of
-    each.
+    Key points that a person named do not change. A request shows the ``most_statements`` best
+    statements of each key point.
     """
 
     form = PointWritingForm
@@ -318,7 +322,7 @@ class PointWritingRunInput(PlanInput):
 
 
 def start_of(body: type[PlanInput], form_class: type[AnalysisRunForm]) -> Start:
-    """Return a function that starts a run for a finished analysis, given a body with its id."""
+    """Return a function that starts a run for the finished analysis named in a request body."""
 
     def fill(study: Study, actor: User, data: Given) -> RunPlanForm:
         done = study.analyses.filter(state=Analysis.State.DONE)

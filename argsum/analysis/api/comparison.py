@@ -381,7 +381,7 @@ def _counts(request: Request, analysis: Analysis) -> CommentCounts:
 
 
 def _rows(counts: CommentCounts, rows: Any) -> dict[str, Any]:
-    """Return key points and themes, one of which is empty."""
+    """Return a list of key points and a list of themes, one of which is empty."""
     return {"key_points": [], "themes": []} | {
         "themes" if counts.view == THEMES else "key_points": rows
     }

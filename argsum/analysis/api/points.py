@@ -57,7 +57,7 @@ class FoundPointSerializer(ReadSerializer):
 
     ``sure_comments`` and ``sure_voices`` count those with a sure statement or, if the analysis has
     no ``sure_from``, with a statement that a person placed.
-    ``theme`` is the name of its theme, empty for none.
+    ``theme`` is the name of its theme, or empty if it has no theme.
     ``written`` is the original text. ``writer`` is null if no language model wrote the current
     text.
     """
@@ -203,7 +203,7 @@ class FoundPointFilter(filters.FilterSet):
 
 
 class StatementFilter(filters.FilterSet):
-    """Filters for statements: text, and column value and dates of their comments."""
+    """Filters for statements: their text, and a column value and the dates of their comments."""
 
     search = filters.CharFilter(method="narrowed", max_length=LONGEST_SEARCH)
     attribute = filters.CharFilter(method="narrowed", max_length=200)

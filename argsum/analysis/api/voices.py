@@ -33,7 +33,7 @@ class NearDuplicateGroupSerializer(ReadSerializer):
 
 
 class NearDuplicateSerializer(serializers.ModelSerializer):
-    """A comment of a group. ``shared`` is the share of text (0–1) in common with the centre."""
+    """A comment in a group. ``shared`` is its similarity to the group's centre (0–1)."""
 
     comment = public_id("comment")
     text = serializers.CharField(source="comment.text", read_only=True)

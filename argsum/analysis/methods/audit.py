@@ -118,10 +118,10 @@ def allocate(pairs: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
 def draw_elsewhere(
     comments: int, counted: Sequence[IntArray], n: int, generator: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """Draw n pairs, as positions, of a key point and a comment that is not in its list.
+    """Draw n pairs of positions: those of a key point and of a comment not in its list.
 
     ``counted`` has, for each key point, the positions of comments that cannot be drawn. There must
-    be at least n other pairs, which are equally likely.
+    be at least n other pairs. All of them are equally likely to be drawn.
     """
     out = [set(places.tolist()) for places in counted]
     free = comments * len(out) - sum(map(len, out))
@@ -181,12 +181,13 @@ def corrected_share(samples: Sequence[Sample], *, comments: int = 0) -> AuditedS
 
     Notes
     -----
-    The estimate is the machine's share, corrected by the mean difference of answer and machine in
-    every stratum. Because the strata are the machine's bands, the estimate is the same for every
-    weight of the machine (lambda of PPI++), so the weight only affects the interval. At 1, the
-    exact intervals of the strata are combined (Zou and Donner). At 0, the result is one exact
-    interval at the effective number of answers, as if there were no machine. The function returns
-    the narrower of the two, so a useless machine does not widen the interval of the sample alone.
+    The estimate is the machine's share, corrected by the mean difference between answer and
+    machine in every stratum. Because the strata are the machine's bands, the estimate is the same
+    for every weight of the machine (lambda of PPI++), so the weight only affects the interval. At
+    weight 1, the exact intervals of the strata are combined (Zou and Donner). At weight 0, the
+    result is one exact interval at the effective number of answers, as if there were no machine.
+    The function returns the narrower of the two, so a useless machine does not widen the interval
+    of the sample alone.
 
     `python -m benchmarks.verdicts --only audit` computes how often both intervals contain the
     true share.
@@ -241,7 +242,8 @@ def answers_needed(
     """Return how many answers each band of a key point needs, including those so far.
 
     ``half_width`` is half the width of the interval of `corrected_share` (0–1). ``known`` are the
-    answers so far, which predict later answers. If nothing less is enough, all pairs are needed.
+    answers so far, which predict later answers. If no smaller number is enough, all pairs are
+    needed.
     """
     bands = [band for band in BANDS if pairs.get(band)]
     rates = {band: _expected(band, known.get(band)) for band in bands}
@@ -295,9 +297,11 @@ class _Part:
 
 
 def _ready(samples: Sequence[Sample], least: int = 1) -> list[int]:
-    """Return the positions of samples with enough answers in every stratum, else one, else all.
+    """Return the positions of the samples with at least ``least`` answers in every stratum.
 
-    A later sample is ignored until then, so that it does not hide an earlier sample.
+    If there are none, one answer in every stratum is enough. If no sample has that either, all
+    positions are returned. A later sample is ignored until it has enough answers, so that it does
+    not hide an earlier sample.
     """
     for needed in (least, 1):
         ready = [
@@ -340,7 +344,7 @@ def _mean(parts: Sequence[_Part]) -> float:
 
 
 def _narrower(parts: Sequence[_Part], comments: int = 0) -> tuple[float, float]:
-    """Return the narrower of two intervals: by strata, and from the sample alone."""
+    """Return the narrower of two intervals: the one by strata or the one from the sample alone."""
     intervals = [_joined(parts, comments=comments), _alone(parts, comments)]
     return min(intervals, key=lambda interval: interval[1] - interval[0])
 
@@ -350,9 +354,9 @@ def _joined(
 ) -> tuple[float, float]:
     """Combine the intervals of all strata, and that of the comments if their number is given.
 
-    The interval is widened to whole pairs. Otherwise it is too short if few pairs remain: if 8 of
-    10 pairs were drawn and all make the point, 9 of 10 would be outside the interval, although
-    every fifth sample would then give this result.
+    The interval is widened to whole pairs. Otherwise, it would be too short when few pairs remain:
+    if 8 of 10 pairs were drawn and all make the point, the interval would not contain 9 of 10,
+    although one in five samples would give this result if 9 of 10 made the point.
     """
     value, down, up = _mean(parts), 0.0, 0.0
     for part in parts:

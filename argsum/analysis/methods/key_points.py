@@ -141,7 +141,7 @@ def best_put(
     quality: Sequence[float],
     known: KnownWords | None = None,
 ) -> int:
-    """Return the position of the best statement of a group, or the first in a tie.
+    """Return the position of the best statement of a group, or the first of those tied.
 
     ``central`` are mean match scores with the others. ``quality`` is 0–1, or nan if unknown, which
     counts as the group's mean. ``known`` are the words of all statements, for detecting typos.
@@ -177,7 +177,7 @@ READ, GROUPED = 0.6, 0.65
 
 
 class AnalysisTools(Protocol):
-    """Services that the analysis needs from its caller. ``say`` may raise."""
+    """Services that the analysis needs from its caller. ``say`` may raise an exception."""
 
     @property
     def tells_sides(self) -> bool:
@@ -207,7 +207,7 @@ class AnalysisTools(Protocol):
         ...
 
     def say(self, share: float, what: str, until: float | None = None) -> None:
-        """Report the progress (0–1), and the progress after reading texts."""
+        """Report the progress (0–1), and the progress to be reached by reading texts."""
         ...
 
 
@@ -230,7 +230,8 @@ class ClusteringResult:
     themes : length k
         Name of the theme of each key point.
     distinct : length k
-        How much better the statements of each key point match each other than those of another.
+        How much better the statements of each key point match each other than those of the
+        nearest other key point.
     """
 
     points: tuple[str, ...]
@@ -326,7 +327,7 @@ def _grouped(vectors: Scores, cutoff: float, sure_from: float | None) -> IntArra
 
 
 def _add_rare(vectors: Scores, ids: IntArray, sure_from: float) -> None:
-    """Group remaining statements into rare key points if two or more surely say the same."""
+    """Group remaining statements into rare key points if two or more surely say the same thing."""
     left = np.flatnonzero(ids == NONE)
     if len(left) < RARE_SIZE:
         return
@@ -348,7 +349,7 @@ def _fit_others(vectors: Scores, ids: IntArray) -> None:
 
 
 def _fitting(new: Scores, means: Scores, least: Sequence[float]) -> tuple[IntArray, Scores]:
-    """Return each statement's best-fitting key point, or -1, and its score or the best score."""
+    """Return each statement's best-fitting key point with its score, or -1 with the best score."""
     match = new @ means.T
     fits = np.where(match >= np.array(least), match, -np.inf)
     placed = np.where(np.isfinite(fits.max(axis=1)), fits.argmax(axis=1), NONE)

@@ -174,8 +174,8 @@ class InGroup:
     Attributes
     ----------
     other, difference
-        The share of the other of two groups, or of all other groups together, and the difference
-        from it. None if the group is too small.
+        The share in the other group, or in all other groups together if there are more than two,
+        and the difference from it. None if the group is too small.
     p
         The p-value of the difference, corrected together with all others (Holm). None if there
         was no test.
@@ -212,8 +212,8 @@ class PointByGroup:
     groups
         The figures of each group, in the order of the groups.
     p_alone, p
-        The p-value of equal shares in all tested groups, uncorrected and corrected over all key
-        points (Holm). None if there was no test.
+        The p-value of the test for equal shares in all tested groups, uncorrected and corrected
+        over all key points (Holm). None if there was no test.
     test
         The name of the test.
     """
@@ -278,7 +278,7 @@ def compare_groups(sizes: Sequence[int], counts: Sequence[Sequence[int]]) -> lis
 def _two(
     k: IntArray, n: IntArray, places: IntArray, p: Sequence[float | None]
 ) -> list[list[InGroup]]:
-    """Compare two groups that are large enough with each other."""
+    """Compare the only two groups that are large enough."""
     rows = []
     for row, corrected in zip(k, p, strict=True):
         groups = [InGroup(_share(row, n, at)) for at in range(len(n))]

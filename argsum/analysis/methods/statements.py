@@ -57,7 +57,10 @@ def likeness_map(vectors: Scores) -> FloatArray:
 
 
 def mixed_vectors(vectors: Scores, turned: FloatArray, weight: float) -> Scores:
-    """Return vectors with products ``weight`` × likeness + (1 − ``weight``) × score, (n, 2 d)."""
+    """Return vectors, shape (n, 2 d), whose products mix likeness and score.
+
+    The products are ``weight`` × likeness + (1 − ``weight``) × score.
+    """
     alike: Scores = vectors @ turned.astype(np.float32)
     lengths = np.linalg.norm(alike, axis=1, keepdims=True)
     alike /= np.maximum(lengths, 1e-9)
@@ -72,7 +75,7 @@ def group_at(space: Scores, threshold: float) -> list[int]:
 
 
 def group_means(vectors: Scores, ids: IntArray, k: int) -> tuple[Scores, IntArray]:
-    """Return mean vectors of k groups, shape (k, d), not of length 1, and the group sizes."""
+    """Return mean vectors of k groups, shape (k, d), without rescaling, and the group sizes."""
     sizes = np.bincount(ids[ids >= 0], minlength=k)
     sums = np.zeros((k, vectors.shape[1]), dtype=np.float32)
     for start in range(0, len(ids), _ROWS_AT_ONCE):
@@ -297,8 +300,8 @@ ENDING = 2
 class KnownWords:
     """The words of all statements of an analysis.
 
-    Two words are near if removing one letter from either or both makes them equal, such as words
-    with a missing, extra or wrong letter, or two swapped letters.
+    Two words are near if removing one letter from either or both makes them identical. This covers
+    words with a missing, extra or wrong letter, or with two swapped letters.
 
     Examples
     --------
@@ -332,7 +335,7 @@ def _shortened(word: str) -> Iterator[str]:
 
 
 def _is_slip(word: str, common: str) -> bool:
-    """Return whether a word is a slip, not a form of the common word like "stops" of "stop"."""
+    """Return whether a word is a slip, not a form of the common word ("stops" for "stop")."""
     if word == common or word[0] != common[0]:
         return False
     least = min(len(word), len(common)) - ENDING + 1

@@ -133,7 +133,7 @@ def theme_names(
     themes: Sequence[int],
     language: str = "",
 ) -> list[str]:
-    """Return a name for each theme: its typical words, or else its largest key point.
+    """Return a name for each theme: its typical words or, failing that, its largest key point.
 
     Parameters
     ----------

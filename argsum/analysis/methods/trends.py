@@ -68,8 +68,8 @@ def usual_period(first: date, last: date, comments: int) -> str:
     """Return the default period for a span.
 
     Among lengths that give `FEWEST` to `MOST` periods, this is the shortest with `ENOUGH` comments
-    per period on average, or else the longest. If no length does, it is the longest with more than
-    `MOST` periods, or else days.
+    per period on average, or else the longest. If no length gives that many periods, this is the
+    longest with more than `MOST` periods, or else days.
     """
     numbers = {period: len(periods_between(first, last, period)) for period in PERIODS}
     fitting = [period for period in PERIODS if FEWEST <= numbers[period] <= MOST]
@@ -93,8 +93,8 @@ class Trend:
         last, as a difference of shares with its interval. None if fewer than two periods have
         comments.
     p_alone, p
-        The p-value of no rise or fall, uncorrected and corrected over all key points (Holm). None
-        if there is nothing to test.
+        The p-value of the test for a rise or fall, uncorrected and corrected over all key points
+        (Holm). None if there is nothing to test.
     test
         The name of the test.
     """
@@ -178,10 +178,10 @@ def linear_change(
     The line is a least-squares fit over comments (1 with the key point, else 0) on the number of
     the period. Its rise is limited to -1 to 1, the range of a difference of shares. The interval
     leaves out one comment at a time, with t corrected for skewness (Hall 1992). Comments far from
-    the middle have the largest weights, so few of them may decide. Degrees of freedom are
-    therefore those of a sum of squares with such weights (Satterthwaite 1946), for the kurtosis of
-    hits. There is no interval if fewer comments than rule "trend" requires have the key point or
-    lack it, or if their weight is less than that of one comment.
+    the middle have the largest weights, so a few of them may decide the result. The degrees of
+    freedom are therefore those of a sum of squares with such weights (Satterthwaite 1946), given
+    the kurtosis of hits. There is no interval if fewer comments have or lack the key point than
+    the rule "trend" requires, or if their weight is less than that of one comment.
     """
     hits, sizes = np.asarray(k, dtype=float), np.asarray(n, dtype=float)
     filled = np.flatnonzero(sizes)

@@ -1,4 +1,4 @@
-"""Analyses and their edits, page filters, runs that write key points, and encoders in words."""
+"""Analyses and their edits, page filters, runs that write key points, and encoders."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def analyses_of(study: Study) -> QuerySet[Analysis]:
 
 
 def listed(rows: QuerySet[Analysis]) -> QuerySet[Analysis]:
-    """Add the numbers of shown and proposed key points."""
+    """Annotate analyses with the numbers of shown and proposed key points."""
     return rows.annotate(
         points_shown=_counted(FoundPoint.State.SHOWN),
         points_proposed=_counted(FoundPoint.State.PROPOSED),
@@ -76,7 +76,7 @@ def has_comments(cell: Cell) -> bool:
 
 @dataclass(frozen=True)
 class StatementSearch:
-    """A filter for statements with ``search``, from comments with this value and in this period.
+    """A filter for statements: their text, and a column value and the period of their comments.
 
     ``query`` is the URL query of the filter and of the counted ``unit``.
     """
@@ -164,9 +164,9 @@ class AnalysisCallKey(NamedTuple):
 class PointOutcomes:
     """Numbers of key points in a run, by outcome.
 
-    ``kept`` did not change: ``refused`` because the written text was nearer to another key point,
-    and ``unusable`` because no reply could be used. ``changed`` were edited by somebody in the
-    meantime, and ``unchecked`` have not been checked yet.
+    ``kept`` counts those that did not change: ``refused`` because the written text was nearer to
+    another key point, and ``unusable`` because no reply could be used. ``changed`` were edited by
+    somebody in the meantime, and ``unchecked`` have not been checked yet.
     """
 
     run: Run
@@ -189,7 +189,7 @@ class PointOutcomes:
 
 
 def writing_of(run: Run) -> PointOutcomes:
-    """Return the outcomes of a run's key points, by their last attempts; one query."""
+    """Return the outcomes of a run's key points, by their last attempts, using one query."""
     rows = WrittenPoint.objects.filter(run=run).order_by("attempt")
     # If the analysis was deleted, only the request identifies the key point.
     last = {
@@ -214,20 +214,20 @@ def writer_in_words(point: FoundPoint) -> str:
 
 
 def in_words(run: Run) -> str:
-    """Return the language model and prompt in words for citation."""
+    """Name the language model and prompt for citation."""
     values = {"model": run.spec["model"], "n": run.prompt.number}
     return _("%(model)s, prompt v%(n)d") % values
 
 
 def coder_in_words(analysis: Analysis) -> str:
-    """Return the language model that last assigned statements; empty if that was undone."""
+    """Name the language model that last assigned statements, or return "" if that was undone."""
     changes = analysis.changes.filter(verb=PointChange.Verb.CODED, undone_by=None)
     change = changes.defer("before", "after").select_related("run__prompt").first()
     return in_words(change.run) if change and change.run else ""
 
 
 def writers_of(points: QuerySet[FoundPoint]) -> dict[str, int]:
-    """Map model and prompt to the number of key points they wrote, most first; two queries."""
+    """Map models and prompts to their numbers of key points, largest first, using two queries."""
     grouped = points.exclude(writer=None).order_by().values_list("writer")
     numbers = dict(grouped.annotate(n=Count("pk")))
     counts: dict[str, int] = {}
@@ -238,12 +238,12 @@ def writers_of(points: QuerySet[FoundPoint]) -> dict[str, int]:
 
 
 def analysis_of_run(run: Run) -> Analysis | None:
-    """Return the analysis for which a run writes; None if it was deleted."""
+    """Return the analysis to which a run belongs, or None if the analysis was deleted."""
     return run.study.analyses.filter(public_id=run.spec["target"]["analysis"]).first()
 
 
 def about(run: Run) -> str:
-    """Return the name of the analysis for which a run writes."""
+    """Return the name of the analysis to which a run belongs."""
     analysis = analysis_of_run(run)
     return analysis.name if analysis else _("a deleted analysis")
 
@@ -280,7 +280,7 @@ POINT_CALLS = CallSubjects(
 
 
 def theme_names(analysis: Analysis) -> list[str]:
-    """Return the theme names of all key points not merged or removed, in order; one query."""
+    """Return the theme names of key points not merged or removed, in order, using one query."""
     rows = analysis.points.filter(state__in=FoundPoint.ALIVE).exclude(theme="").order_by("theme")
     return list(rows.values_list("theme", flat=True).distinct())
 
@@ -290,7 +290,7 @@ def theme_names(analysis: Analysis) -> list[str]:
 
 @dataclass(frozen=True)
 class AnalysisEncoder:
-    """Name of the encoder and the reason for it; both are empty if the scorer has its own.
+    """Name of the encoder and the reason for it; both are empty if the scorer has its own encoder.
 
     ``better`` is an unused encoder that supports the language of the comments, or None.
     """

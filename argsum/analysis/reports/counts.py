@@ -73,7 +73,7 @@ class CountedTheme:
 
     @property
     def text(self) -> str:
-        """Name for pages."""
+        """Name shown on pages."""
         return self.theme or _("No theme")
 
 
@@ -190,7 +190,7 @@ def counted(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> Com
 
 
 def is_counted(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> bool:
-    """Return whether the counts are cached, or there are few enough comments to count at once."""
+    """Return whether the counts are cached or the comments are few enough to count at once."""
     if analysis.comments <= AT_ONCE:
         return True
     return f"analysis-counts-{unit}-{view}:{analysis.pk}:{state_of(analysis)}" in cache
@@ -253,7 +253,7 @@ def _by_frequency(
 def _pairs(
     rows: Iterable[tuple[int, int | None]], place: dict[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs of a comment and the number of a key point in it, -1 if not shown."""
+    """Return pairs of a comment and the number of a key point in it (-1 if it is not shown)."""
     import numpy as np
 
     pairs = [(comment, place.get(point or 0, UNPLACED)) for comment, point in rows]
@@ -262,7 +262,7 @@ def _pairs(
 
 
 def _waiting(analysis: Analysis, placed: np.ndarray) -> set[int]:
-    """Return later comments, which have statements but no placements."""
+    """Return comments added later, which have statements but no placements."""
     here = Placement.objects.filter(analysis=analysis).values("argument")
     rows = CommentStatement.objects.filter(argument__cell=analysis.cell_id, argument__left_out="")
     late = rows.exclude(argument__in=here).order_by()
@@ -272,7 +272,7 @@ def _waiting(analysis: Analysis, placed: np.ndarray) -> set[int]:
 
 @dataclass
 class _ColumnReading:
-    """A column during reading, with the number of each comment's value."""
+    """A column while it is being read, with the number of each comment's value."""
 
     name: str
     numbers: dict[str, int] = field(default_factory=dict)

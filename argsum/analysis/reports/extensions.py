@@ -47,7 +47,7 @@ CORRECTIONS: list[CorrectionSource] = []
 
 
 def corrections_of(analysis: Analysis) -> dict[int, CorrectedShare]:
-    """Map key points to their corrected shares, only those with an interval."""
+    """Map key points to their corrected shares, leaving out shares without an interval."""
     return {
         point: share for source in CORRECTIONS for point, share in source.of_all(analysis).items()
     }
@@ -56,7 +56,7 @@ def corrections_of(analysis: Analysis) -> dict[int, CorrectedShare]:
 def corrections_by_part(
     analysis: Analysis, name: str, parts: Parts
 ) -> dict[tuple[int, str], CorrectedShare]:
-    """Map key points and groups or periods to corrected shares, only those with an interval."""
+    """Map key points and groups or periods to corrected shares that have an interval."""
     corrected = (source.of_parts(analysis, name, parts) for source in CORRECTIONS)
     return {at: share for shares in corrected for at, share in shares.items()}
 

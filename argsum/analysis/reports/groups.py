@@ -50,7 +50,7 @@ def bounds(figure: Share | Bounded | None) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Return a p-value as text, very small values as an upper bound."""
+    """Return a p-value as text, with very small values given as an upper bound."""
     if p is None:
         return _("not tested")
     return "< 0.001" if p < 0.001 else text_of(p, 3)
@@ -62,7 +62,7 @@ def quoted(text: str) -> str:
 
 
 def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -> str:
-    """Return a sentence on how large undetected differences may be; empty without intervals."""
+    """Return a sentence on how large undetected differences may be, or "" without intervals."""
     known = [difference for difference in differences if difference and difference.low is not None]
     if not known:
         return ""
@@ -144,7 +144,7 @@ class GroupComparison(NamedView):
 
     @property
     def is_pair(self) -> bool:
-        """Whether exactly two groups are tested, against each other."""
+        """Whether exactly two groups are tested against each other."""
         return len(self.tested) == 2
 
     @property
@@ -177,7 +177,7 @@ def chosen_column(counts: CommentCounts, wanted: str) -> CommentColumn | None:
 
 
 def compared(analysis: Analysis, column: CommentColumn, counts: CommentCounts) -> GroupComparison:
-    """Compare the groups of a column of the counts, using at most two queries."""
+    """Compare the groups of a counted column, using at most two queries."""
     from argsum.analysis.methods.prevalence import compare_groups
 
     name = f"groups-{counting.digest(column.name, counts.unit, counts.view)}"
@@ -266,7 +266,7 @@ def groups_table(comparison: GroupComparison) -> TableData:
 
 
 def named_columns(figures: NamedView, path: str) -> tuple[Column, ...]:
-    """Return the columns for the name of a key point and its theme, or of a theme."""
+    """Return the columns for the names of key points and their themes, or only of themes."""
     theme = Column("theme", f"{path}.theme")
     return (Column("key point", f"{path}.text"), theme) if figures.view == POINTS else (theme,)
 
@@ -312,7 +312,7 @@ def groups_recipe(comparison: GroupComparison) -> str:
 
 
 def further_recipes(figures: Any, once: str) -> list[str]:
-    """Return paragraphs on the unit of a comparison or trend. ``once`` is text about voices."""
+    """Return further paragraphs that apply to a comparison or trend. ``once`` is about voices."""
     recipes = {
         THEMES_RECIPE: figures.view == THEMES,
         CORRECTED_RECIPE: figures.corrected,
@@ -354,7 +354,7 @@ def groups_figure(comparison: GroupComparison, files: Files, rows: Sequence[Any]
 def cells_of(comparison: GroupComparison, address: Any) -> list[dict[str, Any]]:
     """Return table rows in words, each cell with the URL of its comments.
 
-    ``address`` returns the URL of a key point or theme with the comments of a group.
+    ``address`` returns the URL of a key point or theme, filtered by a group of comments.
     """
     return [
         {
@@ -400,7 +400,7 @@ def _cell(
 
 
 def _difference(comparison: GroupComparison, row: ComparedPoint) -> dict[str, str]:
-    """Return the difference between two groups, or that of the group that differs most."""
+    """Return the difference between two groups or, if there are more groups, the largest one."""
     at = row.found.widest
     if at is None:
         return {"value": "–", "bounds": "", "group": ""}

@@ -25,9 +25,10 @@ Fields = Mapping[str, Mapping[str, Any]]
 
 
 def name_changes(changes: Sequence[PointChange]) -> dict[int, list[str]]:
-    """Map edits to descriptions of what they renamed, merged, split or moved; two queries.
+    """Map edits to descriptions of what they renamed, merged, split or moved.
 
-    Statements are not read, because an edit may have moved all statements of an analysis.
+    This takes two queries. Statements are not read, because an edit may have moved all statements
+    of an analysis.
     """
     naming = [change.pk for change in changes if change.verb in NAMING]
     rows = PointChange.objects.filter(pk__in=naming).annotate(
@@ -129,7 +130,7 @@ def sign_off_of(analysis: Analysis) -> SignOffState:
 
 
 def sign_off_in_words(state: SignOffState) -> str:
-    """Return who signed off and when, and whether key points have changed; or an empty string."""
+    """Return who signed off, when, and whether key points have changed since, or ""."""
     if state.newest is None:
         return ""
     values = {"name": state.newest.actor, "day": date_format(state.newest.at, "Y-m-d H:i")}

@@ -69,8 +69,8 @@ class Mentions:
 class NarrowedCounts:
     """Counts under a filter, by key point (None: statements that fit none) and by theme.
 
-    ``total`` is the number of comments or voices for shares, which a search does not reduce.
-    ``rows`` are the mentions that match.
+    ``total`` is the number of comments or voices to which shares refer, which a search does not
+    reduce. ``rows`` are the mentions that match.
     """
 
     points: Mapping[int | None, PointCounts]
@@ -108,7 +108,7 @@ def narrowed_counts(analysis: Analysis, narrow: StatementSearch) -> NarrowedCoun
 def theme_counts(analysis: Analysis) -> dict[str, PointCounts]:
     """Map themes of shown key points to their counts. An empty name means no theme.
 
-    The counts are cached until an edit or new comments.
+    The counts are cached until the next edit or until comments are added.
     """
     counts: dict[str, PointCounts] = kept(
         "themes", analysis, lambda: _by_theme(analysis, mentions_of(analysis))

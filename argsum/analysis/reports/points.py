@@ -57,7 +57,7 @@ class PointRow:
 
     @property
     def words(self) -> str:
-        """Both counts in words, because a template would take a millisecond for them."""
+        """Both counts in words, computed here because a template would take a millisecond."""
         number = self.statements
         statements = ngettext("%s statement", "%s statements", number) % f"{number:,}"
         return f"{self.mentions} · {statements}"
@@ -99,7 +99,7 @@ def overview_of(analysis: Analysis) -> Overview:
 
 
 def _placed(analysis: Analysis) -> tuple[int, int]:
-    """Return the numbers of statements at shown key points and at none."""
+    """Return the numbers of statements at shown key points and of statements that fit none."""
     rows = analysis.placements.order_by()
     shown = rows.filter(point__state=State.SHOWN).values("argument").distinct()
     return shown.count(), rows.filter(point__isnull=True).count()
@@ -135,9 +135,10 @@ def point_rows(
     total: int,
     has_quotes: bool = True,
 ) -> list[PointRow]:
-    """Return some key points with their first quotations, using at most three queries.
+    """Return rows of the given key points with their first quotations, in at most three queries.
 
-    ``counts`` are those under the filter, if one is set. ``total`` is the number of all comments.
+    ``counts`` are the counts under the filter, if one is set. ``total`` is the number of all
+    comments.
     """
     quotes = quotes_of(points, narrow, counts) if has_quotes else {}
     rows = []
@@ -191,7 +192,7 @@ def best_statements(points: Sequence[int], most: int) -> dict[int, list[int]]:
 def ranked_statements(
     analysis: Analysis, points: Sequence[int], most: int, which: Q | None = None
 ) -> dict[int, list[tuple[int, str]]]:
-    """Map key points to their best statements with texts, first those placed by hand."""
+    """Map key points to their best statements with texts, those placed by hand first."""
     place = Window(RowNumber(), partition_by=F("point"), order_by=list(BEST_FIRST))
     rows = Placement.objects.filter(which or Q(), analysis=analysis, point__in=points)
     rows = rows.annotate(place=place).filter(place__lte=most).order_by("point", "place")
@@ -297,7 +298,7 @@ def _placements(
 
 
 def statement_rows(placements: Sequence[Placement], narrow: StatementSearch) -> list[StatementRow]:
-    """Return some placements with a comment for each, always using four queries."""
+    """Return the given placements with a comment for each, always using four queries."""
     keys = [placement.argument_id for placement in placements]
     sayings = narrow.sayings(argument=OuterRef("pk")).order_by("pk").values("comment")
     rows = CellArgument.objects.filter(pk__in=keys).annotate(first=Subquery(sayings[:1]))

@@ -105,7 +105,7 @@ class Report:
     themes
         All themes, most comments first; empty if no key point has a theme.
     rest, of_the_rest
-        The share of statements that fit no key point, and some of them.
+        The share of statements that fit no key point, and some of these statements.
     groups, time
         The comparison and the trend, if requested.
     summary
@@ -348,7 +348,7 @@ def _voices(analysis: Analysis) -> str:
 
 
 def _sources(analysis: Analysis) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-    """Return files and reasons for exclusion with their numbers, in two passes over the cell."""
+    """Count comments by file and excluded statements by reason, in two passes over the cell."""
     comments = Comment.objects.filter(cell=analysis.cell_id).order_by().values_list("source")
     counted = comments.annotate(n=Count("pk")).order_by("-n", "source")
     left = analysis.cell.arguments.exclude(left_out="").order_by().values_list("left_out")
@@ -373,7 +373,7 @@ _NOT_BY_HAND = ("undone", "placed", "written", "proposed", "coded")
 
 
 def _edits(analysis: Analysis) -> tuple[list[Edits], int]:
-    """Count edits by person and kind, and separately those that were undone."""
+    """Count edits by person and kind, and undone edits separately."""
     rows = analysis.changes.exclude(actor=None).order_by()
     undone = rows.filter(verb=PointChange.Verb.UNDONE).count()
     changes = rows.filter(undone_by=None).exclude(verb__in=_NOT_BY_HAND)
@@ -397,7 +397,7 @@ def theme_note(theme: ReportedTheme) -> str:
 
 
 def _shares_in_words(point: ReportedPoint | ReportedTheme) -> str:
-    """Return the sure share of all comments, and the share with *perhaps* if it differs."""
+    """Return the sure share of comments, and the share including *perhaps* if it differs."""
     sure, share = percents(point.sure), percents(point.share)
     if point.share.k and not point.sure.k:
         return _("perhaps %s") % share

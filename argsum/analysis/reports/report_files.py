@@ -98,7 +98,7 @@ def parts_of(report: Report, files: FilesOf) -> list[ReportPart]:
 
 
 def _summary(report: Report) -> list[ReportPart]:
-    """Return the summary in prose with the comments cited, or no parts without a summary."""
+    """Return the summary in prose and its cited statements, or no parts without a summary."""
     if report.summary is None:
         return []
     # Key points and themes that have been renamed since have no share.
@@ -246,7 +246,7 @@ def _time(trend: PointTrends, files: FilesOf) -> list[ReportPart]:
 
 
 def _edits(report: Report) -> list[ReportPart]:
-    """Return the edits made by hand, or no parts without edits."""
+    """Return the edits made by hand, or no parts if there are none."""
     if not report.edits and not report.undone:
         return []
     facts = [
@@ -351,7 +351,7 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
 
 
 def _pieces(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
-    """Yield stored rows, preceded by the statement's position and the keys of mention and row."""
+    """Yield stored rows, each after its statement's position and the keys of mention and row."""
     placed = CellArgument.objects.filter(cell=analysis.cell_id).order_by("position")
     last = -1
     while few := list(placed.filter(position__gt=last).values_list("pk", "position")[:PIECE]):

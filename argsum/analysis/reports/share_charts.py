@@ -46,7 +46,7 @@ BOLD = 1.16
 
 
 def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spec:
-    """Chart a dot with its interval for each group of each key point.
+    """Draw a dot with its interval for each group of each key point.
 
     ``rows`` have point, group, value, low and high (in percent). ``names`` are the groups.
     """
@@ -83,7 +83,7 @@ def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spe
 
 
 def trends_chart(rows: Rows, starts: Sequence[tuple[date, str]], size: str) -> Spec:
-    """Chart the key points one below the other with the same axes.
+    """Draw the key points one below the other with the same axes.
 
     ``rows`` have point, at (the first day of a period), value, low and high (in percent), and
     run, the number of the stretch of consecutive periods with comments. Periods without comments
@@ -135,7 +135,7 @@ def _panel(rows: Sequence[dict[str, Any]], plane: Plane) -> list[Layer]:
 
 
 def runs(filled: Sequence[bool]) -> list[int]:
-    """Number connected stretches, adding one after every gap."""
+    """Return the number of the stretch to which each period belongs, adding 1 after every gap."""
     numbers, number = [], 0
     for at, is_filled in enumerate(filled):
         if at and not is_filled and filled[at - 1]:

@@ -32,7 +32,7 @@ class ThemeRow:
     points
         The key points on the page.
     rare, more
-        Numbers of other key points said by few, and of those left out.
+        Numbers of the theme's other key points: those that few people make, and the rest.
     is_open
         Whether the page shows the key points.
     """
@@ -56,7 +56,7 @@ class ThemeRow:
 
 @dataclass(frozen=True)
 class ThemePage:
-    """The themes of an analysis, most comments first, and the key points said by few."""
+    """The themes of an analysis, most comments first, and the key points that few people make."""
 
     themes: Sequence[ThemeRow]
     rare: Sequence[PointRow]
@@ -89,8 +89,8 @@ def themes_of(
 ) -> ThemePage:
     """Return all themes with the key points to show, using at most four queries.
 
-    ``counts`` are those under a filter, if one is set. ``opened`` are themes that show their key
-    points.
+    ``counts`` are the counts under a filter, if one is set. ``opened`` are themes that show their
+    key points.
     """
     every = points_of(analysis, State.SHOWN, narrow.unit)
     points = narrowed_points(every, counts, narrow.unit) if counts else list(every)
@@ -123,7 +123,7 @@ def themes_of(
 def said_by_few(
     analysis: Analysis, points: Sequence[FoundPoint], unit: str = COMMENTS
 ) -> list[FoundPoint]:
-    """Return key points in under 2 % of all comments or voices, most distinctive first.
+    """Return key points found in under 2 % of all comments or voices, most distinctive first.
 
     A key point with a single statement is included only if the placement is sure.
     """

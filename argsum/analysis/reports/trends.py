@@ -1,4 +1,4 @@
-"""Report key points over time, and conclusions about their rise and fall."""
+"""Report key points over time, and draw conclusions about their rise and fall."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def trends_recipe(trend: PointTrends) -> str:
 
 
 def trends_figures(trend: PointTrends, chosen: Sequence[PointTrend], files: Files) -> list[Figure]:
-    """Return the chart and table of the chosen key points by period, and the table of all."""
+    """Return the chart and table of the chosen key points by period, and the full table."""
     return [
         Figure(
             slug="periods",

@@ -27,7 +27,7 @@ BANDS_RECIPE = gettext_lazy("Statements with a weaker match (“perhaps”) coun
 
 
 def copies_note(analysis: Analysis, unit: str) -> str:
-    """Return a note on what tests assume about near-duplicates; empty if these count once."""
+    """Return a note on what tests assume about near-duplicates, or "" if these count once."""
     if unit == VOICES or analysis.voices == analysis.comments:
         return ""
     return _(
@@ -60,7 +60,7 @@ def mentions_in_words(number: int, sure: int, unit: str) -> str:
 
 
 def sure_of(analysis: Analysis, counts: Any, unit: str) -> int:
-    """Return the number of comments or voices with a sure statement; all if there are no bands.
+    """Return the number of comments or voices with a sure statement, or all if there are no bands.
 
     ``counts`` is a key point or its `PointCounts`.
     """
@@ -81,7 +81,7 @@ def both_in_words(analysis: Analysis, counts: Any, unit: str = COMMENTS) -> str:
 
 
 def voice_of(path: str = "") -> Case:
-    """Return the voice of a comment as a number: that of its group, or else its own.
+    """Return the voice of a comment as a number: its group's number, or else its own.
 
     ``path`` is the lookup path to the comment, ending in two underscores. Numbers of groups are
     negative.
@@ -124,8 +124,8 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 class Variation:
     """A near-duplicate and how it differs from the centre.
 
-    ``parts`` are pieces of text, each "same", "removed", "added" or "gap"; empty if the texts are
-    equal.
+    ``parts`` are pieces of text, each "same", "removed", "added" or "gap". There are none if the
+    texts are identical.
     """
 
     row: NearDuplicate
@@ -150,7 +150,7 @@ def groups_of(cell: Cell) -> QuerySet[NearDuplicateGroup]:
 
 
 def group_rows(groups: Sequence[Any], most: int) -> list[DuplicateGroupRow]:
-    """Return groups with up to ``most`` of their most different variations; one query for each."""
+    """Return groups with up to ``most`` of their most different variations, one query each."""
     rows = []
     for group in groups:
         differing = members_of(group).exclude(comment__text=group.centre.text)[:most]
@@ -170,7 +170,7 @@ def compared(group: NearDuplicateGroup, rows: Sequence[NearDuplicate]) -> list[V
 
 
 def changes(before: str, after: str) -> list[tuple[str, str]]:
-    """Return the differences between two texts, by word; empty if they are equal.
+    """Return the differences between two texts, by word; empty if they are identical.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def changes(before: str, after: str) -> list[tuple[str, str]]:
 
 
 def _shortened(words: Sequence[str], *, is_first: bool, is_last: bool) -> list[tuple[str, str]]:
-    """Return an equal passage, reduced to the words next to changes."""
+    """Return an unchanged passage, reduced to the words next to changes."""
     start, end = (0 if is_first else 2 * AROUND), (0 if is_last else 2 * AROUND)
     if len(words) <= start + end + AROUND:
         return [("".join(words), "same")] if words else []

@@ -99,7 +99,7 @@ PER_PAGE = 50
 
 @study_page(*EXPERTS, only="GET")
 def analyses(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the analyses, newest first, of one dataset or of all."""
+    """List the analyses of one dataset or of all datasets, newest first."""
     state = chosen(request, "state", Analysis.State.values)
     rows = listed(analyses_of(study))
     if state:
@@ -279,7 +279,7 @@ def analysis_edit(request: StudyRequest, analysis: Analysis) -> HttpResponse:
 
 
 def _writing(analysis: Analysis, *, is_at_work: bool) -> dict[str, Any]:
-    """Return past and active language-model runs for an analysis, and which can start now."""
+    """Return past and active language-model runs, and whether new ones can start now."""
     active = writing_now(analysis)
     is_free = active is None and not is_at_work
     coding, signed = analysis.coding, sign_off_of(analysis)
@@ -315,7 +315,10 @@ def answer(request: StudyRequest, analysis: Analysis, **feedback: Any) -> HttpRe
 
 
 def refusal_of(request: StudyRequest, reason: EditRefused, *names: str) -> dict[str, Any]:
-    """Return why an edit was refused, and the person's text and choices in fields ``names``."""
+    """Return why an edit was refused, and the person's text and choices.
+
+    ``names`` are the fields of the choices.
+    """
     return {
         "problem": str(reason),
         "typed": request.POST.get("text", ""),
@@ -341,7 +344,7 @@ def named_points(analysis: Analysis, wanted: Sequence[str]) -> list[FoundPoint]:
 def _edit(
     request: StudyRequest, analysis: Analysis, data: dict[str, Any]
 ) -> tuple[str, PointChange]:
-    """Perform an edit, and return it with a message, which is empty if the verb says enough."""
+    """Perform an edit, and return a message (empty if the verb says enough) and the edit."""
     verb = data["verb"]
     usual: dict[str, Any] = {"analysis": analysis, "actor": request.user}
     if verb == ADD:
@@ -431,7 +434,7 @@ def _listed_themes(
     counts: NarrowedCounts | None,
     total: int,
 ) -> dict[str, Any]:
-    """Return the themes, opening those of key points that were just chosen."""
+    """Return the themes, with those of the key points just chosen open."""
     opened: set[str] = set()
     if chosen_points := [key for text in request.POST.getlist("point") if (key := id_from(text))]:
         rows = analysis.points.filter(public_id__in=chosen_points)

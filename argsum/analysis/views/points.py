@@ -187,7 +187,7 @@ def answer_of_point(
 def _edit(
     request: StudyRequest, analysis: Analysis, point: FoundPoint | None, data: dict[str, Any]
 ) -> tuple[str, PointChange | None]:
-    """Perform an edit, and return the message, with the edit if it is already done."""
+    """Perform an edit or queue a job for it. Return a message, and the edit if it is done."""
     verb = data["verb"]
     usual: dict[str, Any] = {"analysis": analysis, "actor": request.user, "seen": data["seen"]}
     if verb in (MOVE, SPLIT):

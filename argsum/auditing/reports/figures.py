@@ -54,11 +54,11 @@ class AuditedPoint:
     Attributes
     ----------
     machine, perhaps, comments
-        Numbers of comments at the last draw: behind it, perhaps behind it, and all.
+        Numbers of comments at the last draw: behind the key point, perhaps behind it, and all.
     precision
-        Precision for the comments behind it.
+        Precision for the comments behind the key point.
     count, share
-        Shares that make the point, of these comments and of the population they represent.
+        Shares that make the point among these comments and in the population they represent.
     """
 
     point: FoundPoint
@@ -192,7 +192,7 @@ class AuditReading:
 
     @cached_property
     def every(self) -> list[tuple[AnsweredPair, str]]:
-        """All answered pairs, each with the text of its key point at the draw."""
+        """All answered pairs, each with its key point's text at the time of the draw."""
         names = ("round", "pair__point", "pair__band", "pair__text")
         units = ("pair__comment", "pair__argument")
         rows: dict[int, tuple[Any, dict[int, str]]] = {}

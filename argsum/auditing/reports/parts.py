@@ -67,7 +67,7 @@ class AuditCorrections:
 
 @dataclass(frozen=True)
 class PartTotals:
-    """Numbers of comments in each part: all, and those in each key point's first two bands."""
+    """Numbers of comments in each part, and of those in each key point's first two bands."""
 
     sizes: Counter[str]
     banded: Counter[tuple[int, str, str]]
