@@ -69,7 +69,7 @@ class PayTermsForm(forms.Form):
         currency: str = self.cleaned_data["currency"]
         if currency != self.link.currency and self.link.payments.exists():
             raise forms.ValidationError(
-                lazy("Payments are confirmed in %(currency)s, so the currency cannot change."),
+                lazy("Payments are confirmed in %(currency)s, so the currency cannot be changed."),
                 params={"currency": self.link.currency},
             )
         return currency

@@ -397,16 +397,16 @@ def experts_finding(agreement: ExpertAgreement) -> Conclusion | None:
     values = {"experts": text_of(together, places), "machine": text_of(machine, places)}
     text = {
         "above": _(
-            "Experts' versions are more similar to each other (%(experts)s) than to the machine's "
-            "(%(machine)s)."
+            "Experts' versions are more similar to each other (%(experts)s) than to the "
+            "machine's version (%(machine)s)."
         ),
         "below": _(
-            "Experts' versions are less similar to each other (%(experts)s) than to the machine's "
-            "(%(machine)s)."
+            "Experts' versions are less similar to each other (%(experts)s) than to the "
+            "machine's version (%(machine)s)."
         ),
         "not_shown": _(
             "Similarity of experts' versions: %(experts)s to each other, %(machine)s to the "
-            "machine's. The data do not show which is higher."
+            "machine's version. The data do not show which is higher."
         ),
     }[tests[0].direction]
     sure = ngettext(

@@ -250,7 +250,9 @@ PAGES = RunPages(
         "For each citation, a model decides whether the citing segment follows from the cited "
         "argument and favours the same object."
     ),
-    nothing=lazy("A judge needs texts with computed figures that cite an argument."),
+    nothing=lazy(
+        "A judge needs texts that cite an argument and whose figures have been computed."
+    ),
     starts=(("faithfulness", lazy("Update the figures first")),),
 )
 

@@ -239,8 +239,8 @@ TABLES: dict[str, FigureTable] = {
     "time": FigureTable(
         lazy("Time per label"),
         lazy(
-            "Seconds the page was visible and in use, as browsers reported them; votes without "
-            "a time are left out."
+            "Number of seconds that the page was visible and in use, as reported by browsers; "
+            "votes without a time are left out."
         ),
         (
             Column(lazy("Label"), lambda row: _("all") if row.label is None else str(row.label)),
