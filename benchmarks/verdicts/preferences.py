@@ -213,7 +213,7 @@ def _simulation(
     )
 
 
-LEADS = "X leads: it is preferred to each other system"
+LEADS = "X leads: it is preferred to each of the n other systems"
 APART = "preferences: two systems are told apart (rank ranges, groups)"
 STRENGTH = "interval of a log strength"
 DIFFERENCE = "interval of a difference of log strengths"

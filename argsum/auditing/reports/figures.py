@@ -141,8 +141,8 @@ class AuditFigures:
         unlisted = ngettext(
             "%d smaller key point is not listed, because too few of its pairs were drawn. "
             "About one key point is listed for every 10 pairs in a sample.",
-            "%d smaller key points are not listed, because their pairs were drawn "
-            "together. About one key point is listed for every 10 pairs in a sample.",
+            "%d smaller key points are not listed, because too few of their pairs were drawn. "
+            "About one key point is listed for every 10 pairs in a sample.",
             self.unlisted,
         )
         texts = (stale, moved, later, unlisted)
