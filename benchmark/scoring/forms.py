@@ -90,7 +90,10 @@ class ScoringRoundForm(RoundPlanForm):
         required=False,
         min_value=1,
         max_value=32_767,
-        help_text=lazy("For systems that answered several times. Leave empty for any."),
+        help_text=lazy(
+            "For systems that answered a question several times. Leave empty to include every "
+            "answer."
+        ),
     )
     leave_out_used = forms.BooleanField(
         label=lazy("Leave out answers already in another round"), required=False
