@@ -102,8 +102,8 @@ class FoundPoint(models.Model):
     the run of the language model that wrote the current text, or None if the text is a statement
     or was written by a person. ``theme`` is the name of its theme, or empty; key points with the
     same name form one theme. ``distinctness`` is how much better its statements matched each other
-    than another key point when it was found, or None if unknown. ``revision`` is that of the
-    analysis after the last edit of the key point's text or state.
+    than those of another key point when it was found, or None if unknown. ``revision`` is the
+    revision of the analysis after the last edit of the key point's text or state.
     """
 
     class Origin(models.TextChoices):

@@ -126,11 +126,11 @@ class AuditRoundKind(OneByOne):
 
     @property
     def likeness(self) -> tuple[str, ...]:
-        """Fields that identify a pair across rounds, because every round has separate pairs."""
+        """Fields that identify a pair across rounds. Every round has its own copies of pairs."""
         return ("pair__point", "pair__comment", "pair__argument")
 
     def answer_fields(self, round_: AuditRound) -> dict[str, Field]:
-        """Return the field of the answer."""
+        """Return the field for the answer."""
         return {"answer": ChoiceField(label=lazy("Known answer"), choices=Answer.choices)}
 
     def fits(self, round_: AuditRound) -> Q:
@@ -397,7 +397,7 @@ def _drawn_keys(
     before: set[tuple[int, int]],
     generator: np.random.Generator,
 ) -> list[tuple[int, int]]:
-    """Draw n pairs of key point and position from a stratum, excluding those drawn before."""
+    """Draw n pairs of a key point and a position from a stratum, excluding those drawn before."""
     if band == ELSEWHERE:
         counted = [
             np.array(

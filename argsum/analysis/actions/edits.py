@@ -194,7 +194,7 @@ def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> Poin
     Raises
     ------
     EditRefused
-        If it was already undone, was not made by hand, or overlaps with a later edit.
+        If the edit was already undone, was not made by hand, or overlaps with a later edit.
     """
     with editing(analysis) as held:
         row = PointChange.objects.select_related("point").get(analysis=held, pk=change.pk)
@@ -304,9 +304,9 @@ def rename_point(
 ) -> PointChange:
     """Change the text of a key point.
 
-    ``seen`` is the revision of the analysis that the person saw, here and below. If somebody has
-    changed the key point since, that change is kept and EditConflict is raised. Raises EditRefused
-    if the text is empty, too long, or in use.
+    Here and in later functions, ``seen`` is the revision of the analysis that the person saw. If
+    somebody has changed the key point since, that change is kept and EditConflict is raised.
+    Raises EditRefused if the text is empty, too long, or in use.
     """
     with editing(analysis) as held:
         row = alive(held, [point], seen)[0]

@@ -104,7 +104,7 @@ def in_words(problem: Exception) -> str:
 
 
 def said_by(keys: list[int]) -> list[int]:
-    """Return the number of comments with each statement, or 1 if it is not part of any comment."""
+    """Return the number of comments with each statement, or 1 if no comment contains it."""
     counts: dict[int, int] = {}
     for start in range(0, len(keys), PLACEMENT_PIECE):
         rows = CommentStatement.objects.filter(argument__in=keys[start : start + PLACEMENT_PIECE])

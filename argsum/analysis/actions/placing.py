@@ -111,7 +111,7 @@ def drop(analysis: Analysis, pairs: Iterable[tuple[int | None, int]]) -> list[Pl
 
 
 def add(analysis: Analysis, rows: Iterable[PlacementRow]) -> None:
-    """Store placements of statements that are not yet at these key points."""
+    """Store placements of statements that are not yet at the given key points."""
     Placement.objects.bulk_create(
         (
             Placement(
@@ -140,7 +140,7 @@ def count_at(
 
 
 def all_placed(analysis: Analysis, statements: Iterable[int]) -> bool:
-    """Return whether all these statements still have a placement."""
+    """Return whether all the given statements still have a placement."""
     rows = Placement.objects.filter(analysis=analysis).order_by().values("argument").distinct()
     return all(
         rows.filter(argument__in=keys).count() == len(keys) for keys in pieces(sorted(statements))
@@ -167,8 +167,8 @@ def moves_back(before: Sequence[Group], after: Sequence[Group]) -> list[Move]:
 def can_add(analysis: Analysis, rows: Sequence[PlacementRow], leaving: Iterable[Group]) -> bool:
     """Return whether the rows that an edit deleted can be restored once its new rows are gone.
 
-    They cannot if a statement is at the key point again, or would be both at a key point and
-    at none. ``leaving`` are the groups that the edit created.
+    They cannot be restored if a statement is at its key point again, or would be both at a key
+    point and at none. ``leaving`` are the groups that the edit created.
     """
     own = {(point, key) for point, _hand, keys in leaving for key in keys}
     wanted = {(row.point, row.statement) for row in rows}

@@ -340,7 +340,7 @@ def check_written(work: JobContext) -> None:
 def _is_over(run: Run, work: JobContext) -> bool:
     """End the job and request rewrites of refused texts, or return False if any are unchecked.
 
-    This takes the gate's lock, which storing a reply needs, so no reply can arrive in between.
+    This takes the gate's lock, without which no reply can be stored, so none arrives in between.
     """
     with transaction.atomic(), locked_gate(run.endpoint):
         run.refresh_from_db(fields=["state"])

@@ -24,8 +24,9 @@ def move_to_theme(
 
     Names that differ only in case mean the same theme.
 
-    ``seen`` is the revision of the analysis that the person saw, here and below. Raises
-    EditConflict if a key point was changed since then, and EditRefused if nothing would change.
+    Here and in later functions, ``seen`` is the revision of the analysis that the person saw.
+    Raises EditConflict if a key point has been changed since, and EditRefused if nothing would
+    change.
     """
     if not 0 < len(points) <= MOST_POINTS:
         raise EditRefused(_("Choose 1 to %d key points.") % MOST_POINTS)

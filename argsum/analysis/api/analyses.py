@@ -120,7 +120,7 @@ class AnalysisDetailSerializer(AnalysisSerializer):
 
     @extend_schema_field(WritingSerializer(allow_null=True))
     def get_writing(self, row: Analysis) -> dict[str, Any] | None:
-        """Return the outcome of the newest run that writes its key points, or null."""
+        """Return the outcome of the newest run that writes the key points, or null."""
         return WritingSerializer(writing_of(row.writing)).data if row.writing else None
 
     def get_new_comments(self, row: Analysis) -> int:
@@ -232,7 +232,7 @@ class AnalysisViews(StudyViews):
 
     @extend_schema(request=DatasetInput, responses={201: StartedSerializer})
     def dataset(self, request: Request, **kwargs: Any) -> Response:
-        """Start an analysis for each topic and stance of a dataset; 409 if none is possible."""
+        """Start an analysis for each topic and stance of a dataset; 409 if none can start."""
         wanted = self.read(DatasetInput)["dataset"]
         argument_dataset = self.study.argument_datasets.filter(public_id=wanted).first()
         if argument_dataset is None:

@@ -212,7 +212,7 @@ class StatementFilter(filters.FilterSet):
     last = filters.DateFilter(method="narrowed")
 
     def narrowed(self, rows: QuerySet, name: str, value: Any) -> QuerySet:
-        """Leave filtering to `filter_queryset`; all conditions apply to the same comment."""
+        """Leave filtering to `filter_queryset`, where all conditions apply to the same comment."""
         return rows
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:

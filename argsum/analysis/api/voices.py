@@ -58,12 +58,12 @@ class NearDuplicateGroupViews(CellPartViews):
     serializer_class = NearDuplicateGroupSerializer
 
     def rows(self) -> QuerySet:
-        """Return the groups, largest first, undone ones last."""
+        """Return the groups, the largest first and undone ones last."""
         return groups_of(self.cell())
 
     @extend_schema(request=NothingInput, responses={202: JobSerializer})
     def find(self, request: Request, **kwargs: Any) -> Response:
-        """Look for near-duplicates among new comments; 409 if there are none."""
+        """Look for near-duplicates among new comments; 409 if no comments are new."""
         self.read(NothingInput)
         with conflict_on(GroupRefused):
             job = ask_to_group(cell=self.cell(), actor=request.user)

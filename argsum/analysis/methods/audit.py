@@ -118,7 +118,7 @@ def allocate(pairs: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
 def draw_elsewhere(
     comments: int, counted: Sequence[IntArray], n: int, generator: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """Draw n pairs of positions: those of a key point and of a comment not in its list.
+    """Draw n pairs of a key point and a comment not in its list, and return their positions.
 
     ``counted`` has, for each key point, the positions of comments that cannot be drawn. There must
     be at least n other pairs. All of them are equally likely to be drawn.

@@ -264,7 +264,7 @@ def find_points(
     """Return the key points of distinct statements on one topic.
 
     ``counts`` are the frequencies of the statements. ``cutoff`` is the minimum score for grouping
-    statements, by default that of the encoder.
+    statements; the default depends on the encoder.
     """
     if cutoff is None:
         own = CUTOFFS.get(tools.encoder_name, GroupingCutoffs(USUAL, USUAL_WITH_SIDES))
@@ -435,8 +435,8 @@ def place_new(
     (see `FITS`). The placement is sure if the statement also matches the text of the key point, as
     in `find_points`.
 
-    ``points`` are the current texts of key points. ``behind`` are some statements of each, at most
-    about a hundred, which represent its meaning if its text was changed.
+    ``points`` are the current texts of key points. ``behind`` are at most about a hundred
+    statements of each key point, which represent its meaning if its text was changed.
     """
     if not texts or not points:
         return [NONE] * len(texts), [0.0] * len(texts), [False] * len(texts)

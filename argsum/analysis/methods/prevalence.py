@@ -84,7 +84,7 @@ class HypothesisTest:
 
 
 def share_difference(share: Share, other: Share, confidence: float = 0.95) -> ShareDifference:
-    """Return the difference of two independent shares, with an interval from their intervals.
+    """Return the difference between independent shares, with an interval from their intervals.
 
     Zou and Donner (2008), Statistics in Medicine 27, 1693–1702: the distances of both bounds from
     their shares are combined like the legs of a right triangle. This uses exact intervals, whereas
@@ -98,7 +98,7 @@ def share_difference(share: Share, other: Share, confidence: float = 0.95) -> Sh
 
 
 def equal_shares(k: IntArray, n: IntArray) -> HypothesisTest | None:
-    """Test that the shares of g groups are equal.
+    """Test whether the shares of g groups are equal.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class InGroup:
         return 0.0 if self.difference is None else 100 * self.difference.value
 
     def difference_among(self, m: int) -> ShareDifference | None:
-        """Return the difference, with an interval valid for the largest of m (Bonferroni)."""
+        """Return the difference, with a Bonferroni interval for the largest of m differences."""
         return share_difference(self.share, self.other, 1 - LEVEL / m) if self.other else None
 
     @property

@@ -89,7 +89,7 @@ def group_means(vectors: Scores, ids: IntArray, k: int) -> tuple[Scores, IntArra
 
 
 def mean_scores(vectors: Scores, ids: IntArray) -> Scores:
-    """Return mean scores of each statement with the others of each group, shape (n, k).
+    """Return each statement's mean score with the other members of each group, shape (n, k).
 
     The only member of a group has the worst score, -1, with that group.
     """
@@ -148,9 +148,9 @@ def spread(space: Scores, ids: IntArray, rows: IntArray, threshold: float) -> In
     space : float array, shape (n, d)
         Vectors of all statements.
     ids : length s
-        Groups of the sample.
+        Groups of the sampled statements.
     rows : length s
-        Positions of the sample.
+        Positions of the sampled statements.
     threshold
         A statement joins the group with the largest mean score above the threshold. The remaining
         statements are grouped among themselves, and so on until few are left.
@@ -181,7 +181,7 @@ def without_small(ids: IntArray, least: int) -> IntArray:
 
 
 def _join(space: Scores, ids: IntArray, threshold: float) -> None:
-    """Add ungrouped statements to the group that they match best if the score is high enough."""
+    """Add ungrouped statements to their best-matching group if the score is high enough."""
     k = int(ids.max(initial=UNCLUSTERED)) + 1
     if not k:
         return

@@ -108,7 +108,7 @@ class Trend:
     test: str
 
     def change_among(self, m: int) -> ShareDifference | None:
-        """Return the change, with an interval that is valid for the largest of m (Bonferroni)."""
+        """Return the change, with a Bonferroni interval for the largest of m changes."""
         counts = ([share.k for share in self.shares], [share.n for share in self.shares])
         return linear_change(*counts, LEVEL / m)
 

@@ -53,7 +53,7 @@ def changes_of(analysis: Analysis) -> QuerySet[PointChange]:
 
 
 def edits_since(analysis: Analysis, revision: int) -> int:
-    """Return the number of edits after a revision, without placements of new comments."""
+    """Return the number of edits after a revision, not counting placements of new comments."""
     later = analysis.changes.filter(revision__gt=revision)
     return later.exclude(verb=PointChange.Verb.PLACED).count()
 
@@ -105,7 +105,7 @@ class StatementSearch:
         return urlencode([(name, value) for name, value in self.asked if value])
 
     def comments_of(self, cell: Cell) -> QuerySet[Comment]:
-        """Return the comments of a cell with this value and these dates."""
+        """Return the comments of a cell that match the value and the dates."""
         return Comment.objects.filter(self._of_comments(""), cell=cell).order_by()
 
     def of_statements(self, rows: QuerySet[Placement]) -> QuerySet[Placement]:

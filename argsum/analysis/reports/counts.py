@@ -105,9 +105,9 @@ class CommentColumn:
 class CommentCounts(NamedView):
     """Counts of the comments of an analysis, or of its voices.
 
-    A comment counts once per theme, however many of its key points it makes. A voice mentions
-    every key point that any of its comments mentions. It counts once in every group with one of
-    its comments, and over time on the date of its first comment.
+    A comment counts once per theme, however many of the theme's key points it makes. A voice
+    mentions every key point that any of its comments mentions. It counts once in every group with
+    one of its comments, and over time on the date of its first comment.
 
     Attributes
     ----------

@@ -110,7 +110,7 @@ class ComparedPoint:
 
 @dataclass(frozen=True)
 class GroupComparison(NamedView):
-    """All key points or themes over the groups of one column.
+    """All key points or themes, compared across the groups of one column.
 
     Attributes
     ----------
@@ -312,7 +312,7 @@ def groups_recipe(comparison: GroupComparison) -> str:
 
 
 def further_recipes(figures: Any, once: str) -> list[str]:
-    """Return further paragraphs that apply to a comparison or trend. ``once`` is about voices."""
+    """Return further paragraphs for a comparison or trend. ``once`` is the sentence on voices."""
     recipes = {
         THEMES_RECIPE: figures.view == THEMES,
         CORRECTED_RECIPE: figures.corrected,

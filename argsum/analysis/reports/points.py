@@ -57,7 +57,7 @@ class PointRow:
 
     @property
     def words(self) -> str:
-        """Both counts in words, computed here because a template would take a millisecond."""
+        """Both counts in words. Computing them in a template would take a millisecond."""
         number = self.statements
         statements = ngettext("%s statement", "%s statements", number) % f"{number:,}"
         return f"{self.mentions} · {statements}"

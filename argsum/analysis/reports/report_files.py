@@ -351,7 +351,7 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
 
 
 def _pieces(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
-    """Yield stored rows, each after its statement's position and the keys of mention and row."""
+    """Yield stored rows, each after its statement's position and its mention and row keys."""
     placed = CellArgument.objects.filter(cell=analysis.cell_id).order_by("position")
     last = -1
     while few := list(placed.filter(position__gt=last).values_list("pk", "position")[:PIECE]):

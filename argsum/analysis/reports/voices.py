@@ -68,7 +68,7 @@ def sure_of(analysis: Analysis, counts: Any, unit: str) -> int:
 
 
 def both_in_words(analysis: Analysis, counts: Any, unit: str = COMMENTS) -> str:
-    """Return, in words, the comments that mention a key point, and the voices if they are fewer.
+    """Return, in words, the comments that mention a key point, and the voices if there are fewer.
 
     The unit comes first. ``counts`` is a key point or its `PointCounts`.
     """
@@ -159,7 +159,7 @@ def group_rows(groups: Sequence[Any], most: int) -> list[DuplicateGroupRow]:
 
 
 def members_of(group: NearDuplicateGroup) -> QuerySet[NearDuplicate]:
-    """Return the near-duplicates of a group without its centre, the most different first."""
+    """Return the near-duplicates in a group without its centre, the most different first."""
     rows = group.members.exclude(comment=group.centre_id).select_related("comment")
     return rows.order_by("shared", "comment__position")
 

@@ -248,7 +248,7 @@ BESIDE = 30
 @analysis_page
 @require_safe
 def analysis(request: StudyRequest, analysis: Analysis) -> HttpResponse:
-    """Show the key points of an analysis by number of comments, or its progress."""
+    """Show the key points of an analysis, sorted by number of comments, or its progress."""
     context = state_context(analysis) | {"here": "points"}
     if analysis.state == Analysis.State.DONE:
         context |= _points_context(request, analysis)
@@ -297,7 +297,7 @@ def _writing(analysis: Analysis, *, is_at_work: bool) -> dict[str, Any]:
 
 
 def answer(request: StudyRequest, analysis: Analysis, **feedback: Any) -> HttpResponse:
-    """Return the list of key points with the result of an edit, or a redirect without htmx."""
+    """Return the list of key points with the result of an edit or, without htmx, a redirect."""
     study = analysis.study
     problem = feedback.get("problem", "")
     if request.htmx:
@@ -434,7 +434,7 @@ def _listed_themes(
     counts: NarrowedCounts | None,
     total: int,
 ) -> dict[str, Any]:
-    """Return the themes, with those of the key points just chosen open."""
+    """Return the themes, and open those whose key points were just chosen."""
     opened: set[str] = set()
     if chosen_points := [key for text in request.POST.getlist("point") if (key := id_from(text))]:
         rows = analysis.points.filter(public_id__in=chosen_points)
@@ -453,7 +453,7 @@ def _listed_points(
     counts: NarrowedCounts | None,
     total: int,
 ) -> dict[str, Any]:
-    """Return one page of key points, of one theme if requested."""
+    """Return one page of key points, limited to one theme if requested."""
     theme = form.cleaned_data.get("theme", "")
     rows: Any = points_of(analysis, State.SHOWN, narrow.unit)
     if theme:

@@ -111,7 +111,7 @@ def analysis_trends(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
 def analysis_trends_figure(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send the table or chart of the chosen key points, or the table of all."""
+    """Send the table or chart of the chosen key points, or the table of all key points."""
     selection = _trend_selection(request, finished_or_404(study, analysis_id))
     cards: list[Figure] = []
     if selection.found is not None:

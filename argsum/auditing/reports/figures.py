@@ -1,4 +1,4 @@
-"""Compute results of audits: precision, recall, agreement of people, and corrected shares."""
+"""Compute results of audits: precision, recall, agreement between people, and corrected shares."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -341,7 +341,7 @@ class AuditReading:
         return sum(now[key] != band for key, band in asked.items())
 
     def _kappa(self) -> Estimate:
-        """Return the agreement of people on pairs with two answers."""
+        """Return the agreement between people on pairs with two answers."""
         import pandas as pd
 
         from cqa_site.stats.agreement_coefficients import fleiss_kappa
@@ -359,7 +359,7 @@ class AuditReading:
 
 
 def _saying(pairs: Iterable[AnsweredPair], answer: str) -> int:
-    """Count pairs with this answer for which nobody says that the comment makes the point."""
+    """Count pairs with the given answer for which nobody says that the comment makes the point."""
     return sum(answer in pair.answers.values() and not pair.hit for pair in pairs)
 
 

@@ -70,7 +70,7 @@ def sizes_of(analysis: Analysis) -> FrameSizes:
 
 @dataclass(frozen=True)
 class AuditFrame:
-    """All pairs of an analysis, as in `FrameSizes` but with positions in ``units``, not numbers.
+    """All pairs of an analysis: as in `FrameSizes`, but with positions in ``units``, not counts.
 
     ``units`` are primary keys, and ``statements`` are the best statements of counted pairs, by key
     point and position.
@@ -119,7 +119,7 @@ def frame_of(analysis: Analysis) -> AuditFrame:
 def bands_of(analysis: Analysis, pairs: Collection[PairKey]) -> dict[PairKey, str]:
     """Return the current bands of pairs of shown key points.
 
-    Reads only the statements of their comments, and the placements of these statements.
+    This reads only the statements of their comments, and the placements of these statements.
     """
     units = {unit for _point, unit in pairs}
     places: dict[int, list[int]] = {unit: [unit] for unit in units}
