@@ -37,7 +37,7 @@ def known_kinds() -> list[tuple[str, Text]]:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A text of limited length, or one of ``choices``; if blank, the reader sets the value.
+    """A text of limited length, or one of ``choices``; if blank, the file reader sets the value.
 
     An option with a ``label`` appears on the upload page; ``title`` is its short name under a
     heading that gives the subject. If ``is_shared``, the option can apply to all files of a batch.
@@ -134,7 +134,7 @@ RESULTS = ("new", "same", "changed", "rejected")
 
 @dataclass(frozen=True, slots=True)
 class ObjectCount:
-    """A kind of object that imports count.
+    """A kind of object that is counted during imports.
 
     ``new`` is a text about the number of new objects (``shown``), or empty if they need no
     mention; ``column`` is their heading in the list of files. If ``is_shared``, several files may
@@ -211,7 +211,7 @@ class Look:
 
     @property
     def has_points(self) -> bool:
-        """Whether there are columns C1, C2, … of a rubric."""
+        """Whether there are rubric columns C1, C2, …."""
         names = [name for name in self.bare if _CRITERION.fullmatch(name)]
         return len(names) >= FEWEST_CRITERIA
 

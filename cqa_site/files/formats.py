@@ -31,7 +31,7 @@ HEADINGS: dict[str, Text] = {
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A button to another page."""
+    """A button that leads to another page."""
 
     title: Text
     address: str
@@ -61,7 +61,7 @@ class Format:
     is_many
         Whether several files may be uploaded at once, because they need no separate questions.
     is_usual
-        Whether the upload page proposes it.
+        Whether the upload page proposes the format.
     takes_lines
         Whether plain text may be read as a table of its lines.
     gives_way

@@ -96,7 +96,7 @@ class KindForm(forms.Form):
 
 
 class BatchApplyForm(forms.Form):
-    """Choice of the files to import, and of the treatment of rejected or differing rows."""
+    """Choice of the files to import, and of how to treat rejected or differing rows."""
 
     files = forms.TypedMultipleChoiceField(coerce=UUID)  # type: ignore[assignment]  # a field of this name
     leave_out_rejected = forms.BooleanField(label=_("Skip rejected rows"), required=False)

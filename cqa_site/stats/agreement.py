@@ -41,7 +41,7 @@ PAIR_STATISTICS: tuple[str, ...] = get_args(PairStatistic)
 
 @dataclass(frozen=True)
 class PairwiseMatrix:
-    """Rater × rater tables; missing (pd.NA) on the diagonal and for pairs without a value.
+    """Rater × rater tables; `values` is pd.NA on the diagonal and for pairs without a value.
 
     Attributes
     ----------

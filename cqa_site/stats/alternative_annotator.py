@@ -55,7 +55,7 @@ class AnnotatorTest:
     p
         p value of the hypothesis that the human's lead is epsilon or more.
     is_beaten
-        Whether `p`, adjusted by Benjamini-Yekutieli, is at most the level.
+        Whether `p`, adjusted by the Benjamini-Yekutieli method, is at most the level.
     n_clusters, p_closer, p_farther
         Number of clusters of these items, and the p values, over clusters, of the hypotheses that
         the human's lead is epsilon or more, and that it is epsilon or less.
@@ -150,8 +150,8 @@ def alternative_annotator_test(
         Humans with fewer items are not tested, because the t test needs about 30.
     clusters
         Map of items to clusters, such as questions; by default, each item is its own cluster.
-        `p_passed` and `p_failed` are computed over clusters and need `LEAST_CLUSTERS`; everything
-        else follows the source.
+        `p_passed` and `p_failed` are computed over clusters and need at least `LEAST_CLUSTERS`
+        clusters; everything else follows the source.
 
     Returns
     -------

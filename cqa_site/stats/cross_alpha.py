@@ -81,7 +81,7 @@ def cross_alpha(
     Notes
     -----
     Agreement between an observer and a group after Krippendorff (2011), with coincidences as in
-    the canonical alpha. The interval leaves out one item, or cluster, with all its pairs.
+    the canonical alpha. The interval leaves out one item or cluster at a time, with all its pairs.
     """
     check_level(level)
     check_confidence(confidence)

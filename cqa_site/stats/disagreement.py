@@ -371,7 +371,7 @@ def _majority(counts: IntArray) -> tuple[int, bool]:
 
 
 def _with_interval(share: float, n: int, confidence: float) -> Bounded:
-    """Return a share of partly counted items with an exact interval (if anything, too wide)."""
+    """Return a share of fractionally counted items with an exact interval, rounded outwards."""
     if n < LEAST_RATED:
         return Bounded(value=share, reason=too_few(LEAST_RATED, "items"))
     ends = (

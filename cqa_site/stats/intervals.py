@@ -299,7 +299,7 @@ def with_skewness(quantile: FloatArray, pull: FloatArray) -> FloatArray:
 def moments(
     values: FloatArray, often: IntArray | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the mean, standard error and skewness / √n; 0 if values differ only by rounding."""
+    """Return the mean, standard error and skewness / √n, treating rounding differences as 0."""
     weights = np.ones(len(values)) if often is None else often
     n = int(weights.sum())
     mean = weights @ values / n

@@ -46,7 +46,7 @@ class VerdictRule:
     family
         The verdicts tested together, and the correction.
     margin
-        The difference that is close enough; empty if the verdict is about a direction.
+        The difference that counts as close enough; empty if the verdict is about a direction.
     least, unit
         The smallest n for which the verdict is printed, and its unit.
     """
@@ -231,8 +231,8 @@ def corrected_level(level: float, m: int) -> float:
 def least_to_differ(n_pairs: int = 1) -> int:
     """Return the minimum number of common questions that can separate one of this many pairs.
 
-    No p value from n questions is below 2^(1 - n), and Holm's first step requires less than LEVEL
-    / n_pairs.
+    No p value from n questions is below 2^(1 - n), and the first step of Holm's correction
+    requires a p value below LEVEL / n_pairs.
 
     >>> [least_to_differ(n_pairs) for n_pairs in (1, 6, 45)]
     [10, 10, 11]
@@ -266,7 +266,7 @@ def ratio_pseudo_values(tops: FloatArray, bottoms: FloatArray) -> FloatArray:
 def p_above(values: FloatArray, mark: float) -> float:
     """Return the one-sided p value of the hypothesis that the mean is at or below ``mark``.
 
-    The values are independent.
+    The values must be independent.
 
     Parameters
     ----------
@@ -295,13 +295,13 @@ def p_above(values: FloatArray, mark: float) -> float:
 def p_below(values: FloatArray, mark: float) -> float:
     """Return the one-sided p value of the hypothesis that the mean is at or above ``mark``.
 
-    The values are independent.
+    The values must be independent.
     """
     return p_above(-values, -mark)
 
 
 def most_of(p: FloatArray, least: int) -> float:
-    """Return the p value for fewer than ``least`` false hypotheses (a partial conjunction).
+    """Return the p value of "fewer than ``least`` hypotheses are false" (a partial conjunction).
 
     Benjamini and Heller (2008), Screening for partial conjunction hypotheses, with Bonferroni.
 

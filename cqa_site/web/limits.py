@@ -15,7 +15,7 @@ MAX_DEPTH = 32
 
 
 class StrictJSONParser(BaseParser):
-    """A parser of UTF-8 JSON up to 1 MB and 32 levels.
+    """A parser for UTF-8 JSON of up to 1 MB and 32 levels.
 
     It rejects NaN, NUL, lone surrogates and repeated keys.
     """

@@ -146,11 +146,12 @@ def entries() -> tuple[MenuEntry, ...]:
 def menu_of(
     study_id: UUID, role: str, here: str, needed: frozenset[str] = frozenset()
 ) -> list[VisibleGroup]:
-    """Return the groups of a member.
+    """Return the menu groups for a member of a study.
 
     ``here`` is the address of a page inside the study.
 
-    ``needed`` are the keys of the groups that the study's question needs; empty means all groups.
+    ``needed`` contains the keys of the groups that the study's question needs; if it is empty, all
+    groups are needed.
     """
     allowed = [entry for entry in entries() if role in entry.roles]
     current = entry_at(here, allowed)

@@ -65,7 +65,7 @@ def escape(text: str) -> str:
 
 
 def label_of(name: str) -> str:
-    """Replace all but letters, digits and hyphens, for use as a LaTeX label."""
+    """Replace all characters except letters, digits and hyphens, to form a LaTeX label."""
     return re.sub("[^A-Za-z0-9-]", "-", name)
 
 

@@ -75,7 +75,7 @@ def sent_table(table: FileTable, *, name: str, format: str, is_raw: bool = False
 def streamed_table(table: FileTable, *, name: str) -> StreamingHttpResponse:
     """Stream a long table as CSV while its rows are read, without storing it.
 
-    Its rows must not keep a query open, because a slow client would block writes.
+    Reading the rows must not keep a query open, because a slow client would block writes.
     """
     response = StreamingHttpResponse(
         csv_pieces(list(table.types), table.rows), content_type=CONTENT_TYPES[Format.CSV]
@@ -281,7 +281,7 @@ def _store(kind: ExportKind, files: list[ExportFile], work: JobContext) -> None:
 
 
 def _remove_partial_files(files: list[ExportFile]) -> None:
-    """Delete the files of an interrupted run; its rows still mark them as missing."""
+    """Delete the files of an interrupted run; the database still marks them as missing."""
     for file in files:
         if file.stored_as:
             for path in (file.path, file.manifest_path):

@@ -111,7 +111,7 @@ def choose_kind(*, import_file: ImportFile, kind: str) -> None:
 
 @transaction.atomic
 def request_check(*, import_file: ImportFile, actor: User | None) -> None:
-    """Request the dry run in the background, even after an interrupted job."""
+    """Request a dry run in the background, even if an earlier job was interrupted."""
     _move(import_file, State.CHECKING, from_states=_free_states(import_file))
     _enqueue(import_file, CHECK_JOB, actor)
 
@@ -180,7 +180,7 @@ SAME, OTHER = "same", "other"
 
 
 class NoSuchMatch(Exception):
-    """Raised if the file has no near match in one of the rows."""
+    """Raised if one of the given rows has no near match."""
 
 
 def decided(

@@ -52,7 +52,7 @@ class ImportSource:
         return "" if value is None else str(value).strip()
 
     def choice(self, option: str, offered: Collection[str], refusal: str) -> str:
-        """Return an option that must be empty or one of these words; raises ImportRefused."""
+        """Return an option that must be empty or one of the given words; raises ImportRefused."""
         word = self.text(option)
         if word and word not in offered:
             raise ImportRefused(refusal % word[:40])
@@ -137,8 +137,8 @@ class Note:
 class Near:
     """A row's text that nearly equals a text in the study; a person decides if they are the same.
 
-    ``about`` describes the subject of both, ``known`` is the public id of the existing text, and
-    ``decision`` is empty until a person has decided.
+    ``about`` describes the subject of both texts, ``known`` is the public id of the existing text,
+    and ``decision`` is empty until a person has decided.
     """
 
     row: int
@@ -399,7 +399,7 @@ def _refuse_rejected(outcome: ImportOutcome, leave_out_rejected: bool) -> None:
 
 
 def timed(progress: Callable[[int], None], seconds: float = 0.5) -> Callable[[int], None]:
-    """Limit calls of ``progress`` to one per interval."""
+    """Limit calls to ``progress`` to one per interval."""
     last = 0.0
 
     def report(done: int) -> None:

@@ -256,7 +256,7 @@ def preview_of(import_file: ImportFile, seen: Mapping[str, Any]) -> FilePreview:
 
 
 def previewed(path: Path, name: str, kind: str, seen: Mapping[str, Any]) -> FilePreview:
-    """Return the columns and first rows of a file of a kind; raises UnreadableFile."""
+    """Return the columns and first rows of a file, given its kind; raises UnreadableFile."""
     opened = open_table_or_lines if format_of(kind).takes_lines else open_table
     with opened(path, name=name, **chosen_reading(seen), log=ReadingLog()) as table:
         return beginning(table)

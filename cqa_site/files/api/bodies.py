@@ -112,7 +112,7 @@ class MatchInput(Input):
 
 
 class ApplyInput(Input):
-    """Choices for rows that cannot be imported and for rows that differ."""
+    """Choices for rows that cannot be imported and for rows that differ from stored values."""
 
     leave_out_rejected = serializers.BooleanField(default=False)
     update_changed = serializers.BooleanField(default=False)
@@ -151,7 +151,7 @@ class ImportSerializer(ReadSerializer):
         ]  # fmt: skip
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        """Return the fields of every file and those of the formats."""
+        """Return the fields that every file has and those that the formats add."""
         fields = {option.name: option.output() for option in OPTIONS.values() if option.tells}
         for field in fields.values():
             field.read_only = True

@@ -32,7 +32,7 @@ State = ImportFile.State
 
 @dataclass(frozen=True)
 class FileRow:
-    """A row of the table of files; ``counts`` are new, same and changed objects.
+    """A row of the table of files; ``counts`` has numbers of new, unchanged and changed objects.
 
     ``told`` contains the options that the format derives from the file.
     """
@@ -46,7 +46,7 @@ class FileRow:
 
 @study_page(*RESEARCHERS)
 def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
-    """Show the table of files; the page's own requests get only this fragment."""
+    """Show the page with the table of files; the page's own requests get only the table."""
     batch = _batch(study, batch_id)
     format = format_of(batch.kind)
     files = list(files_of(batch))

@@ -100,7 +100,7 @@ def sorted_bars(
 def histogram(
     rows: Rows, *, start: str, end: str, y: str, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
-    """Draw adjoining bars from ``start`` to ``end``, both numbers."""
+    """Draw adjoining bars from ``start`` to ``end``, which are numbers."""
     ends = [row[part] for row in rows for part in (start, end)]
     across = axis_of(domain=(min(ends), max(ends)) if ends else (0, 1), most=TICKS[size])
     return _between([(row[start], row[end], row[y]) for row in rows], across, titles, size)
@@ -191,9 +191,9 @@ def heatmap(
 ) -> Spec:
     """Draw cells shaded by ``share`` (0 to 1, or missing), with ``text`` inside, in row order.
 
-    Columns too narrow for their names are numbered. If the rows have the same names, they are
-    numbered, too; otherwise, a key below the chart explains the numbers. Narrow cells show only
-    the first line of their text, or no text.
+    Columns too narrow for their names are numbered. If the rows have the same names as the
+    columns, they are numbered, too; otherwise, a key below the chart explains the numbers. Narrow
+    cells show only the first line of their text, or no text.
     """
     across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in (x, y))
     cells = [

@@ -46,7 +46,7 @@ TICKS = {"wide": 6, "middle": 5, "narrow": 4}
 class RowPlacement:
     """The layout of rows: the ends of the axis, heights in pixels, and the wrapped names.
 
-    A row has one slot for each dot, one below the other.
+    A row has one slot for each dot, with the slots one below the other.
     """
 
     width: int

@@ -67,7 +67,7 @@ def plane_of(
     start: float = 0,
     beyond: float = 0,
 ) -> Plane:
-    """Lay out a plane of this height below ``start``, with ``beyond`` pixels free to its right."""
+    """Lay out a plane of this height below ``start``, with ``beyond`` free pixels to its right."""
     picture = WIDTHS[size]
     above = wrap(titles[1], picture - 2 * EDGE, SIZE, most=4) if titles[1] else []
     left = EDGE + max((text_width(label, SIZE) for label in up.labels), default=0) + 8
@@ -163,7 +163,7 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True)
 class DotLabel:
-    """The centre of a label, and the end of the line from its dot if it is not adjacent."""
+    """The centre of a label and, if it is not beside its dot, the end of the line from the dot."""
 
     text: str
     x: float

@@ -230,7 +230,7 @@ def beside(
     highest: float,
     size: str = "wide",
 ) -> Spec:
-    """Draw two raters' means of the same items; dots on the dashed line mean agreement."""
+    """Draw two raters' means for the same items; dots on the dashed line mean agreement."""
     lowest = min((min(row[x], row[y]) for row in rows), default=0)
     both = axis_of([], domain=(max(0, int(lowest) - 1), highest))
     plane = plane_of(both, both, titles, size, height=WIDTHS[size] * 0.6)

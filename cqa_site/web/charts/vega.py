@@ -39,7 +39,7 @@ def axis_of(
     most: int = 5,
     is_whole: bool = False,
 ) -> Axis:
-    """Return an axis that covers all values; its ends are round unless a domain is given."""
+    """Return an axis that covers all values; its ends are round numbers or those of ``domain``."""
     known = [value for value in values if value is not None] + list(domain or ())
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     if low == high:

@@ -251,7 +251,7 @@ MOST_NAMED = 60
 
 
 class FilterSet(AnyFilterSet):
-    """Base class that declares the parameters of lists."""
+    """Base class for declaring the parameters of lists."""
 
 
 @extend_schema_field(OpenApiTypes.BOOL)

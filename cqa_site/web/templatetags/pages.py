@@ -104,7 +104,7 @@ def lookup(table: dict[str, Any], key: str) -> Any:
 
 @register.filter
 def pseudonym(rater_id: str) -> str:
-    """Return `Rater.pseudonym`, the short name, from the rater's public id as text."""
+    """Return the short name (`Rater.pseudonym`) for a rater's public id, given as text."""
     return f"R-{rater_id.replace('-', '')[:6]}"
 
 
