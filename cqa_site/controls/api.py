@@ -86,13 +86,13 @@ class OfferedExampleSerializer(serializers.Serializer[Any]):
 
 
 class ToleranceInput(FormInput):
-    """The largest difference between a right and the known answer; null means the default."""
+    """The largest difference from the known answer that counts as right; null is the default."""
 
     form = ToleranceForm
 
 
 class ControlItemSerializer(serializers.Serializer[Any]):
-    """A control item with the number of right answers to it."""
+    """A control item and the number of right answers to it."""
 
     position = serializers.IntegerField(source="item.position")
     known = serializers.DictField(source="item.known", help_text=KNOWN)
@@ -130,7 +130,7 @@ class AgreedAnswerSerializer(serializers.Serializer[Any]):
 
 
 class PersonOnControlsSerializer(serializers.Serializer[Any]):
-    """A person's record; ``fall_at`` numbers the control answer at which a fall was signalled."""
+    """A person's record; ``fall_at`` is the control answer at which a fall was signalled."""
 
     id = serializers.UUIDField(source="rater.public_id")
     name = serializers.CharField(source="rater.pseudonym")

@@ -46,7 +46,7 @@ class ControlledPerson(Protocol):
 
 @dataclass(frozen=True)
 class DriftCurve:
-    """One person's sum after each control answer, and their accuracy before and since a fall."""
+    """One person's sum after each control answer, and their accuracy before and after a fall."""
 
     person: ControlledPerson
     sums: list[int]
@@ -58,7 +58,7 @@ class DriftCurve:
 
     @property
     def signal(self) -> int | None:
-        """Number of the control answer at which a fall was signalled; None if no fall was."""
+        """Number of the control answer at which a fall was signalled; None if there is no signal."""
         return self.person.fall.signal if self.person.fall else None
 
     @property

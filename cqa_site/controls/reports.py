@@ -24,7 +24,7 @@ LEAST_TO_DOUBT = 3
 
 @dataclass(frozen=True)
 class ControlRow:
-    """A control item with the number of right answers to it."""
+    """A control item and the number of right answers to it."""
 
     item: Any
     known: str

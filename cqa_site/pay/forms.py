@@ -57,7 +57,7 @@ class PayTermsForm(forms.Form):
 
     @transaction.atomic
     def store(self, actor: User) -> bool:
-        """Store valid terms, with a lock so that no payment is confirmed in the meantime."""
+        """Store valid terms under a lock, so that no payment is confirmed in the meantime."""
         hold_people(self.link.study)
         self.link.refresh_from_db(fields=[*NAMES, "currency", "outcome_pay"])
         if self.is_valid():

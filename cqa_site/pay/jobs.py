@@ -32,7 +32,7 @@ LARGEST_ORDER = 200
 
 
 def start_job(kind: str, *, link: ParticipantLink, actor: User) -> Job:
-    """Queue a job to fetch a link's list or send its payments, or return the job in progress."""
+    """Queue a job to fetch submissions or send payments for a link, or return the current job."""
     key = str(link.public_id)
     return enqueue(study=link.study, kind=kind, key=key, actor=actor, link=key)
 

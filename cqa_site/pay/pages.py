@@ -121,7 +121,10 @@ def _take_export(request: StudyRequest, link: ParticipantLink, upload: Any) -> l
 @link_page
 @require_POST
 def crowd_money(request: StudyRequest, link: ParticipantLink, act: str) -> HttpResponse:
-    """Perform the action of a button on the page; `ACTS` return 0 if nothing changed."""
+    """Perform the action of a button on the page (see `ACTS`).
+
+    An action that returns 0 has changed nothing.
+    """
     if act not in ACTS:
         raise Http404
     result = ACTS[act](request, link)

@@ -77,7 +77,10 @@ def pay_order(link: ParticipantLink, order: str) -> None:
 
 
 def _ask(link: ParticipantLink, method: str, path: str, body: Any = None) -> Any:
-    """Send one request with the link's token; return the decoded reply, None if it is not JSON."""
+    """Send one request with the link's token; return the decoded reply.
+
+    Returns None if the reply is not JSON.
+    """
     from cqa_site.judging.chat import decode
     from cqa_site.judging.transport.egress import EgressFailed, fetch, parse_allowed
 

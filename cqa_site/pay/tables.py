@@ -1,4 +1,4 @@
-"""Tables of the pay for a crowd link: people, steps, and the median against the floor."""
+"""Tables of the pay for a crowd link: people, steps, and the median versus the floor."""
 
 from dataclasses import replace
 from typing import Any

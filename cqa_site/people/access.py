@@ -159,7 +159,7 @@ def admit(request: Any, study_id: uuid.UUID, roles: Collection[Role]) -> Study:
 
 
 def working(user: User | int, study_id: uuid.UUID, roles: Collection[Role]) -> Q:
-    """Return a filter for rounds of the study if the person has one of the roles in it."""
+    """Return a filter for a study's rounds; it matches nothing if the person has another role."""
     memberships = memberships_of(user).filter(role__in=roles, study__public_id=study_id)
     return Q(round__study__in=memberships.values("study"))
 

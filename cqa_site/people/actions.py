@@ -192,7 +192,7 @@ def revoke_invitation(*, invitation: Invitation, actor: User) -> bool:
 
 
 def find_invitation(secret: str) -> Invitation | None:
-    """Return the invitation for a link in any state, or None if the link is unknown."""
+    """Return the link's invitation, whatever its state, or None if the link is unknown."""
     return (
         Invitation.objects.select_related("study").filter(secret_hash=hash_secret(secret)).first()
     )

@@ -1,4 +1,4 @@
-"""Access to rounds: qualification, who may open a sheet, trial sheets."""
+"""Access to rounds: qualification, permission to open a sheet, and trial sheets."""
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -133,7 +133,7 @@ def next_work(request: Any, round_: Any, rater: Rater) -> SheetWork:
 
 
 def over_reason(request: Any, round_: Any, done: int) -> str:
-    """Return why a crowd participant who has done this many sheets gets no more, or "" otherwise.
+    """Return why a crowd participant who has done this many sheets gets no more, or "" if they do.
 
     The reason is ``ended``, ``skips`` (more than the round allows) or ``finished``.
     """
@@ -249,9 +249,10 @@ def count_examples(round_: Round) -> int:
 
 
 def held_back(study: Study) -> QuerySet[Place]:
-    """Return the enrolments in open rounds of members who wait for a researcher's decision.
+    """Return the enrolments of members who await a researcher's decision in an open round.
 
-    They failed the practice or were paused. Crowd participants return to the platform instead.
+    The members failed the practice or were paused. Crowd participants return to the platform
+    instead.
     """
     places = Place.objects.filter(round__study=study, round__state=Round.State.OPEN)
     members = places.filter(rater__user__participant__isnull=True)
@@ -287,7 +288,7 @@ def held_at_steps(study: Study, most: int) -> list[Place]:
 
 
 def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:
-    """Return the share of the parts of known answers that the sheets match; 0 without parts."""
+    """Return the share of parts of known answers that the sheets match; 0 if there are none."""
     marks = [kind.mark(sheet, key) for sheet, key in answered]
     wanted = sum(of for _met, of in marks)
     return sum(met for met, _of in marks) / wanted if wanted else 0.0
@@ -368,7 +369,7 @@ def tried_items(round_: Any) -> QuerySet[Any]:
 
 
 def trial_context(round_: Any, item: Any) -> dict[str, Any]:
-    """Return the template context for a page about one item, with its trial page."""
+    """Return the template context for a page about one item, including the item's trial page."""
     tried = [row.pk for row in tried_items(round_)]
     number = tried.index(item.pk) + 1 if item.pk in tried else None
     return {"item": item, "number": number, "trial": f"{kind_of(round_).work_page}_trial"}

@@ -242,7 +242,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
         @extend_schema(request=api.plan, responses=api.shown)
         @transaction.atomic
         def partial_update(self, request: Request, public_id: uuid.UUID, **kw: Any) -> Response:
-            """Change a draft and redraw its items, or change what a running round allows."""
+            """Change a draft and redraw its items, or change some fields of a running round."""
             body = self.read(api.plan, partial=True)
             # Locked, so that two simultaneous changes do not overwrite each other.
             with conflict_on(RoundNotReady):
@@ -371,7 +371,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 def round_addresses(
     views: RoundViews, base: str, round_id: str, names: tuple[str, ...]
 ) -> list[URLPattern]:
-    """Return a kind's URLs, named ``names`` (for a round, its items, its people, a decision)."""
+    """Return the URLs of a kind; ``names`` are their names: round, items, people, decision."""
     name, *parts = names
     row = f"{base}<uuid:public_id>/"
     below = f"{base}<uuid:{round_id}>/"

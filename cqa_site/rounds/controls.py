@@ -36,8 +36,8 @@ REDRAWN = lazy(
 def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: User) -> None:
     """Make an item a hidden control item, or change its known answer; None makes it ordinary.
 
-    The change also applies to earlier answers in a running round. As an ordinary item, an item
-    that was not drawn would bias a sample, so it is deleted instead, provided nobody has had it.
+    The change also applies to earlier answers in a running round. An item that was not drawn
+    would bias a sample if it became ordinary, so it is deleted instead if nobody has had it.
     Raises RoundNotReady for closed rounds, for examples, for items removed by a new draw of the
     draft, and for items that can neither become ordinary nor be deleted.
     """
@@ -215,7 +215,10 @@ def offered_examples(round_: Any) -> list[OfferedAnswer]:
 
 @transaction.atomic
 def take_example(*, round_: Any, offer: OfferedAnswer, actor: User) -> Any:
-    """Add an offered answer to a draft's examples unless already there; raises RoundNotReady."""
+    """Add an offered answer to a draft's examples, unless it is already one of them.
+
+    Raises RoundNotReady.
+    """
     stored, kind = locked_round(round_, Round.State.DRAFT), sheet_kind_of(round_)
     item = item_like(stored, offer.source)
     if item is not None and item.is_example:

@@ -116,7 +116,10 @@ def _lend(read: Any, stored: Any) -> None:
 
 
 def is_changeable(sheet: Any) -> bool:
-    """Whether the form accepts changes; only open rounds do, and submitted examples never do."""
+    """Whether the form accepts changes.
+
+    It does so only while the round is open, and not if it is a submitted example.
+    """
     is_seen_example = sheet.is_example and sheet.state == Sheet.State.SUBMITTED
     return bool(sheet.round and sheet.round.state == Round.State.OPEN and not is_seen_example)
 
@@ -173,7 +176,7 @@ def submit_sheet(*, sheet: Any, sent: DraftSubmission, key: str) -> Any:
 
 @transaction.atomic
 def resolve_conflict(*, sheet: Any, conflict: ConflictingDraft, is_wanted: bool) -> Any:
-    """Continue with the draft set aside or with the stored draft; raises RoundNotOpen."""
+    """Continue with the draft that was set aside or the stored draft; raises RoundNotOpen."""
     stored = fresh(sheet)
     if is_wanted:
         if not is_changeable(stored):

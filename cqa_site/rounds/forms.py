@@ -44,7 +44,7 @@ class Extent:
 
     @property
     def each(self) -> int:
-        """Answers per person with the minimum number of people."""
+        """Answers per person if the minimum number of people take part."""
         return ceil(self.answers / self.people) if self.people else 0
 
     @property
@@ -54,7 +54,7 @@ class Extent:
 
     @property
     def hours(self) -> float | None:
-        """Total hours of all people; None if unknown."""
+        """Total hours for all people; None if unknown."""
         return None if self.seconds is None else self.answers * self.seconds / 3600
 
     def cost(self, pay: Decimal | None) -> Decimal | None:

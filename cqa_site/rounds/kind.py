@@ -195,12 +195,12 @@ class TaskKind:
         return (f"{self.work_page}_save", f"{self.work_page}_submit")
 
     def own(self, round_: models.Round) -> Any:
-        """Return the round as an instance of the kind's model; no query if that row is loaded."""
+        """Return the round as an instance of the kind's model; no query if this is loaded."""
         return getattr(round_, self.row) if type(round_) is models.Round else round_
 
     @property
     def row(self) -> str:
-        """The name of a round's attribute for its row in the kind's own table."""
+        """The name of the attribute that links a round to its row in the kind's own table."""
         return str(self.Round._meta.model_name)
 
     def count_own(self, rounds: Iterable[models.Round], user: User) -> dict[int, int]:
@@ -251,7 +251,8 @@ class TaskKind:
     ) -> dict[int, list[RecentAnswer]]:
         """Map raters to their last answers, newest first, up to a maximum per rater.
 
-        ``where`` filters raters. Takes one query, or two with the majority of other raters.
+        ``where`` filters raters. Takes one query, or two if the majority of other raters is
+        included.
         """
         raise NotImplementedError
 

@@ -76,7 +76,7 @@ def progress_of(round_: Round) -> list[RaterProgress]:
 
 
 def items_of(round_: Round) -> QuerySet[Any]:
-    """Return items and examples with their subjects, and the sheets that each needs and has."""
+    """Return items and examples with subjects and the numbers of needed and finished sheets."""
     kind = sheet_kind_of(round_)
     slots = kind.Slot._default_manager.filter(item=OuterRef("pk"))
     items = kind.Item._default_manager.filter(round=round_.pk)
@@ -247,7 +247,7 @@ def skips_allowed(round_: Any, items: int) -> float:
 
 
 def skips_paid(round_: Any, items: int) -> float:
-    """Return the number of skips that a crowd link accepts, always fewer than the items."""
+    """Return how many skips a crowd link accepts, always fewer than the number of items."""
     return min(skips_allowed(round_, items), items - 1)
 
 
@@ -385,7 +385,7 @@ def _card(
 
 
 def _ended(round_: Round, participant: Participant) -> TaskCard:
-    """Return the card for a crowd participant's round with no work left for them."""
+    """Return the card for a round in which a crowd participant has no work left."""
     text = _("Every answer is saved. You have nothing left to do.")
     if participant.outcome == Participant.Outcome.WITHDRAWN:
         text = _("You withdrew your answers. You have nothing left to do.")

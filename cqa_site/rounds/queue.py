@@ -355,7 +355,10 @@ class _SheetServer:
         return example_attempt(self.round_, self.place.rater_id)
 
     def next_example(self) -> Any | None:
-        """Return the next example, or one already seen if none is left; None without examples."""
+        """Return the next example or, if none is left, one already seen.
+
+        Returns None if there are no examples.
+        """
         examples = self.items().filter(key_points__isnull=False)
         mine = self.own().filter(**{self.kind.subject: OuterRef(self.kind.subject)})
         if self.attempt.number:

@@ -34,7 +34,7 @@ def roles_held() -> QuerySet[GroupRole]:
 
 
 def orphans() -> QuerySet[GroupRole]:
-    """Return grants from providers that were removed or at which the user has no account."""
+    """Return grants from providers that were removed or with which the user has no account."""
     account = SocialAccount.objects.filter(user=OuterRef("user"), provider=OuterRef("provider"))
     return roles_held().exclude(Q(provider__in=list(settings.OIDC_PROVIDERS)) & Exists(account))
 
@@ -130,7 +130,7 @@ def _note(study: Study | None, user: User, verb: str, provider: str, role: str) 
 
 
 def can_sign_in(user: User, *, without: SocialAccount | Authenticator | None = None) -> bool:
-    """Return whether the user has a password, a passkey or an account at one of the providers."""
+    """Return whether the user has a password, a passkey or an account with a current provider."""
     accounts = SocialAccount.objects.filter(user=user, provider__in=list(settings.OIDC_PROVIDERS))
     passkeys = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
     if isinstance(without, SocialAccount):

@@ -153,7 +153,7 @@ class ShowCodes(ViewRecoveryCodesView):
     """A view of the recovery codes, unless they can no longer be decrypted."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Show the codes once, or redirect to the page for new ones."""
+        """Show the codes once, or redirect to the page for new codes."""
         authenticator = Authenticator.objects.filter(
             user=request.user, type="recovery_codes"
         ).first()

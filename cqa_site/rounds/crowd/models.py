@@ -138,7 +138,7 @@ class Participant(models.Model):
     """One person from a crowd platform, bound to one user, one study and one browser.
 
     ``browser_hash`` is the hash of the browser's secret. After a release it is empty, and the next
-    browser with the id takes over. ``fault_report`` is the person's latest report.
+    browser with this person's id takes over. ``fault_report`` is the person's latest report.
     """
 
     class Outcome(models.TextChoices):

@@ -280,7 +280,7 @@ def participation_end(request: PersonRequest) -> HttpResponse:
 
 @login_required
 def participation_stop(request: PersonRequest) -> HttpResponse:
-    """Ask participants who stop whether their answers count; a POST records the choice."""
+    """Ask participants who stop whether their answers should count; a POST records the choice."""
     participant = _participant(request)
     choice, standing = request.POST.get("choice"), standing_of(participant)
     is_running = participant.outcome == Participant.Outcome.RUNNING
@@ -320,7 +320,7 @@ def _participant(request: PersonRequest) -> Participant:
 
 
 def _has_survey(participant: Participant) -> bool:
-    """Whether a person with complete work has to see the survey before the code."""
+    """Whether a person with complete work must be shown the survey before the code."""
     is_complete = participant.outcome == Participant.Outcome.COMPLETED
     return is_complete and has_survey_left(participant.link.round, participant.user)
 

@@ -168,7 +168,7 @@ def crowd_kinds() -> list[TaskKind]:
 
 
 def crowd_rounds(study: Study) -> QuerySet[Round]:
-    """Return the rounds of a study that accept crowd participants, with their kinds' rows."""
+    """Return the rounds of a study that accept crowd participants, each with its kind's row."""
     names = [kind.name for kind in crowd_kinds()]
     rows = [kind.row for kind in crowd_kinds()]
     return Round.objects.filter(study=study, kind__in=names).select_related("study", *rows)

@@ -147,7 +147,7 @@ def stop_participation(*, participant: Participant, withdraws: bool) -> None:
 
 @transaction.atomic
 def report_fault(*, participant: Participant, comment: str, lost_answer: bool) -> bool:
-    """Store the report; return whether it ended the participation, due to a recorded fault.
+    """Store the report; return whether it ended the participation, because a fault was recorded.
 
     ``lost_answer`` means that a server error lost an answer from this browser. If the person
     skipped all or too many items, a researcher must confirm the report.
@@ -164,7 +164,7 @@ def report_fault(*, participant: Participant, comment: str, lost_answer: bool) -
 
 @transaction.atomic
 def confirm_fault(*, participant: Participant, actor: User) -> None:
-    """End a participation because a researcher confirms its fault; raises ``NotReported``."""
+    """End a participation because a researcher confirms a fault; raises ``NotReported``."""
     is_running = participant.outcome == Participant.Outcome.RUNNING
     if not (is_running and participant.fault_report):
         raise NotReported

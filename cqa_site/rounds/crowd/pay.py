@@ -146,7 +146,7 @@ class PaySummary:
     def mending(self) -> tuple[Decimal, float]:
         """The lowest reward with which the median meets the floor, and that median.
 
-        Times and bonuses stay the same. Raises TypeError without a floor.
+        Times and bonuses stay the same. Raises TypeError if no floor is set.
         """
         hours = np.array([earning.worked for earning in self.rated]) / 3600
         bonuses = np.array([float(earning.bonus) for earning in self.rated])

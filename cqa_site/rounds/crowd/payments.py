@@ -75,7 +75,7 @@ class DueList:
 
 
 def due_payments(link: ParticipantLink) -> DueList:
-    """Return unconfirmed payments, rewards excepted, that are due for ended participations.
+    """Return unconfirmed payments (except rewards) that are due for ended participations.
 
     A submission is proven by the platform's signature, or by a row in the platform's list with the
     same participant.
@@ -210,7 +210,7 @@ def settle_payments(
     has_looked: bool = False,
     **where: Any,
 ) -> int:
-    """Store a person's report on whether payments were made; payments not made can be resent.
+    """Store a person's report on whether payments were made; if not, they can be resent.
 
     Raises NotChecked if the outcome is unknown, unless the person states that they have checked
     it or the platform's list was fetched afterwards, at ``seen_at``.

@@ -191,7 +191,7 @@ def _end_exercises(round_: Any, rater: int, progress: StepProgress) -> bool:
 def grant_qualification(
     *, version: OnboardingVersion, rater: Rater, actor: User, reason: str
 ) -> Qualification | None:
-    """Let a person work without any step except consent; None if they are already qualified."""
+    """Let a person work with consent as the only step; return None if already qualified."""
     if valid_qualification(version, rater.pk):
         return None
     qualification = add_qualification(version, rater.pk, granted_by=actor, reason=reason)
@@ -203,7 +203,7 @@ def grant_qualification(
 def withdraw_qualification(
     *, qualification: Qualification, actor: User | None, reason: str, can_repeat: bool = False
 ) -> Qualification | None:
-    """End a person's qualification for this onboarding; None if it has already ended.
+    """End a person's qualification for this onboarding; return None if it has already ended.
 
     With ``can_repeat``, it only expires, and the person can pass all steps except consent again.
     Rules, which have no actor, always use ``can_repeat``. They skip enrolments decided by a

@@ -281,7 +281,7 @@ class TypingSerializer(serializers.Serializer[Any]):
 
 
 class TypingViews(StudyViews):
-    """How texts were typed in a round, if its consent form covers this."""
+    """How texts were typed in a round whose consent form covers the recording of typing."""
 
     queryset = TypedText.objects.none()
     serializer_class: Any = TypingSerializer

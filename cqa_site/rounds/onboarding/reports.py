@@ -43,7 +43,7 @@ class OnboardingPerson:
 
 
 def step_counts(version: OnboardingVersion) -> list[StepCount]:
-    """Count people by step; people who passed in any attempt, or answered the survey, passed."""
+    """Count people by step; any passed attempt, or an answered survey, counts as passed."""
     rows = StepResult.objects.filter(version=version).exclude(outcome=ANSWERED).order_by("pk")
     passed: dict[tuple[str, int], bool] = {}
     for step, rater, outcome in rows.values_list("step", "rater", "outcome"):

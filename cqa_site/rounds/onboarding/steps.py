@@ -144,7 +144,7 @@ def equal_versions(version: OnboardingVersion) -> list[int]:
 
 
 def valid_qualification(version: OnboardingVersion, rater: int) -> Qualification | None:
-    """Return the newest qualification, unless it is expired or withdrawn."""
+    """Return the newest qualification, unless it has expired or was withdrawn."""
     newest = newest_qualification(version, rater)
     return newest if newest and state_of(newest) == VALID else None
 
@@ -193,7 +193,7 @@ def results_of(round_: Any, rater: int) -> list[StepResult]:
 
 
 def progress_from(steps: Sequence[Step], results: Iterable[StepResult]) -> StepProgress:
-    """Return the progress up to the first step not passed, and whether it may be tried."""
+    """Return the progress up to the first step not passed, and whether this step may be tried."""
     own: dict[str, list[StepResult]] = {}
     for result in results:
         own.setdefault(result.step, []).append(result)
@@ -269,7 +269,7 @@ def needed_share(round_: Any) -> float:
 
 
 def example_attempt(round_: Any, rater: int) -> ExampleAttempt:
-    """Return a person's next attempt; no query for rounds without such a step."""
+    """Return a person's next attempt at the examples; no query if no step uses them."""
     needed = needed_share(round_)
     if round_.onboarding_id is None:
         return ExampleAttempt(needed)

@@ -112,7 +112,7 @@ def work_urls(pages: TaskPages, rounds: str, sheets: str, conflicts: str) -> lis
 
     @study_page(*pages.roles, only="GET")
     def own(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """List the sheets in a round that the person worked on and may still see."""
+        """List those of the person's sheets in a round that are still visible to them."""
         (round_id,) = ids.values()
         round_ = opened_round(kind, request, study, round_id)
         if pages.own_page:
@@ -429,7 +429,7 @@ def _not_valid(
 
 
 def _after(request: StudyRequest, sheet: Any) -> Any | None:
-    """Return the sheet itself if it is an example with a key to show, or the next sheet."""
+    """Return the sheet itself if it is an example with a key to show, else the next sheet."""
     return sheet if _is_seen_example(sheet) else next_work(request, sheet.round, sheet.rater).sheet
 
 

@@ -110,7 +110,7 @@ def _find(
 
 
 def is_recent(place: Place, at: Any) -> bool:
-    """Whether a time is after both the last pass of the steps and the last undone action."""
+    """Whether a time is after the steps were last passed and after an action was last undone."""
     return all(start is None or at > start for start in (place.prepared_at, place.rules_since))
 
 

@@ -40,7 +40,7 @@ class ControlRecord:
 
     @property
     def accuracy(self) -> float | None:
-        """Share of right answers; None without answers."""
+        """Share of right answers; None if there are no answers."""
         return self.right / self.n if self.n else None
 
     @property

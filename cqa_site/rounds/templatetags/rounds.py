@@ -35,7 +35,7 @@ def pace_of(paces: dict[int, Pace], rater: int) -> dict[str, Any]:
 
 @register.simple_tag
 def controls_of(controls: dict[int, list[ControlAnswer]], place: Place) -> str:
-    """Return how many of a person's control answers were right; a dash without answers."""
+    """Return how many of a person's control answers were right; a dash if there are none."""
     answers = controls.get(place.rater_id)
     return record_of(place, answers).right_of_n if answers else "–"
 
