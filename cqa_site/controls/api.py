@@ -86,7 +86,7 @@ class OfferedExampleSerializer(serializers.Serializer[Any]):
 
 
 class ToleranceInput(FormInput):
-    """The largest difference from the known answer that counts as right; null is the default."""
+    """The largest difference from the known answer that counts as right; null for the default."""
 
     form = ToleranceForm
 

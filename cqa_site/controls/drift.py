@@ -58,7 +58,7 @@ class DriftCurve:
 
     @property
     def signal(self) -> int | None:
-        """Number of the control answer at which a fall was signalled; None if there is no signal."""
+        """Number of the control answer at which a fall was signalled; None if none was."""
         return self.person.fall.signal if self.person.fall else None
 
     @property

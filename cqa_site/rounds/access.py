@@ -177,7 +177,7 @@ EXAMINED_PER_LISTED = 10
 
 
 def qualify(round_: Any, place: Place) -> None:
-    """Decide after the last example whether the person qualifies, by the share of right answers.
+    """After the last example, decide from the share of right answers if the person qualifies.
 
     The steps before work can set the number of examples that only train, and the share of right
     answers needed. An answer is right if it would be right for a control item.
@@ -382,7 +382,7 @@ def tried_id(round_: Round, number: int) -> uuid.UUID:
 
 @contextmanager
 def sheet_on_trial(round_: Any, item: Any, *, number: int, version: int) -> Iterator[Any]:
-    """Yield a started sheet of a temporary rater; the round counts as open in any state."""
+    """Yield a started sheet for a temporary rater; the round counts as open in any state."""
     kind = sheet_kind_of(round_)
     with transaction.atomic():
         try:

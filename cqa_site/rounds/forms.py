@@ -305,7 +305,7 @@ class RoundPlanForm(forms.Form):
 
     @property
     def sections(self) -> list[tuple[Any, list[list[forms.BoundField]]]]:
-        """The form's sections, as legends with rows of fields, without the collapsed fields."""
+        """The form's sections, as legends with rows of fields, excluding the collapsed fields."""
         named = {name for _legend, rows in self.groups for row in rows for name in row}
         rest = [(name,) for name in self.fields if name not in {*named, "name"}]
         blocks = []

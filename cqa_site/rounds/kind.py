@@ -195,7 +195,7 @@ class TaskKind:
         return (f"{self.work_page}_save", f"{self.work_page}_submit")
 
     def own(self, round_: models.Round) -> Any:
-        """Return the round as an instance of the kind's model; no query if this is loaded."""
+        """Return the round as the kind's model; no query if that instance is already loaded."""
         return getattr(round_, self.row) if type(round_) is models.Round else round_
 
     @property

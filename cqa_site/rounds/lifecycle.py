@@ -333,7 +333,7 @@ class OneByOne(SheetKind):
         return answers
 
     def value_counts(self, round_: Round) -> list[int]:
-        """Count the values of submitted sheets, without skipped sheets."""
+        """Count the values of submitted sheets, excluding skipped sheets."""
         own = self._answered(round_).exclude(self.skipped or Q(pk=None))
         rows = own.order_by().values_list(*self.value).annotate(n=Count("pk"))
         return [n for *_value, n in rows]

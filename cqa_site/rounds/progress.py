@@ -135,7 +135,7 @@ class TaskProgress:
 
     @property
     def hours(self) -> int | None:
-        """Estimated hours left, if `minutes` exceeds 120; else None."""
+        """Estimated hours left, if `minutes` exceeds 120; otherwise None."""
         return round(self.minutes / 60) if self.minutes and self.minutes > 120 else None
 
     def at_most(self, wanted: int | None) -> "TaskProgress":

@@ -31,7 +31,7 @@ LEAST_GAP = 5
 
 
 def own_order(candidates: Sequence[int], *, seed: int, rater: int) -> list[int]:
-    """Return the candidates in a rater's random order, the same on every call.
+    """Return the candidates in a rater's random order, which is the same on every call.
 
     The order of the remaining candidates does not depend on those already removed.
     """

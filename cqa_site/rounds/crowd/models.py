@@ -88,7 +88,7 @@ class ParticipantLink(models.Model):
         return self.is_valid and self.round.state != self.round.State.CLOSED
 
     def pay_of(self, outcome: str) -> Decimal | None:
-        """Return the pay for an outcome, without bonuses; None if it is not set."""
+        """Return the pay for an outcome, excluding bonuses; None if it is not set."""
         if outcome == Participant.Outcome.COMPLETED:
             return self.reward
         amount = self.outcome_pay.get(outcome)
@@ -142,7 +142,7 @@ class Participant(models.Model):
     """
 
     class Outcome(models.TextChoices):
-        """The outcome of a participation; each has its own completion code."""
+        """The outcome of a participation; each outcome has its own completion code."""
 
         RUNNING = "running", _("Running")
         COMPLETED = "completed", _("Completed")

@@ -1,4 +1,4 @@
-"""Crowd links, participants, and the browsers that they are tied to."""
+"""Crowd links, participants, and the browsers to which participants are tied."""
 
 import uuid
 from collections.abc import Callable
@@ -76,7 +76,7 @@ def hold_place(*, participant: Participant, browser: str) -> None:
 
 @transaction.atomic
 def release_place(*, participant: Participant, actor: User) -> None:
-    """Release the participation to the next browser with the id; end all its sessions."""
+    """Release the participation to the next browser with this id; end the person's sessions."""
     participant.browser_hash = ""
     participant.save(update_fields=["browser_hash"])
     participant.user.set_unusable_password()  # a new random value, which no session matches

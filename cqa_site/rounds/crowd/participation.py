@@ -118,7 +118,7 @@ def is_out(participant: Participant) -> bool:
 
 @transaction.atomic
 def finish_participation(*, participant: Participant) -> bool:
-    """End the participation if it is over; return False while work is left."""
+    """End the participation if it is over; return False if work is left."""
     outcome = _outcome(participant)
     if outcome is None:
         return False
@@ -147,7 +147,7 @@ def stop_participation(*, participant: Participant, withdraws: bool) -> None:
 
 @transaction.atomic
 def report_fault(*, participant: Participant, comment: str, lost_answer: bool) -> bool:
-    """Store the report; return whether it ended the participation, because a fault was recorded.
+    """Store the report; return whether the participation ended, because a fault was recorded.
 
     ``lost_answer`` means that a server error lost an answer from this browser. If the person
     skipped all or too many items, a researcher must confirm the report.

@@ -49,7 +49,7 @@ CENT = Decimal("0.01")
 
 @dataclass
 class Earning:
-    """One participant's work and pay; ``seconds`` are by step, with `WORK` for the items."""
+    """One participant's work and pay; ``seconds`` is time by step, with `WORK` for the items."""
 
     participant: Participant
     items: int = 0

@@ -64,7 +64,7 @@ def save_version(
 
 
 class NotNow(Exception):
-    """The step is not the person's current step, which the page shows."""
+    """The step is not the person's current step; the page shows the current step."""
 
 
 @transaction.atomic
@@ -115,7 +115,7 @@ def _judge(step: Mapping[str, Any], answers: Mapping[str, Any]) -> str:
 
 
 def exercises_of_step(round_: Any, step: Mapping[str, Any]) -> list[Exercise]:
-    """Return the items of a training or qualification step, without those of the other step."""
+    """Return the items of a training or qualification step, excluding those of the other step."""
     exercises = kind_of(round_).exercises(round_)
     if step["kind"] == TRAINING:
         return exercises[: step["items"]]

@@ -117,8 +117,8 @@ class Qualification(models.Model):
 class TypedText(models.Model):
     """How one text was entered in the browser; the text itself is stored elsewhere.
 
-    Counts the characters typed with single keys, pasted and entered otherwise, and the time
-    between keys.
+    The row stores the numbers of characters typed with single keys, pasted and entered otherwise,
+    and the time between keys.
     """
 
     round = models.ForeignKey("rounds.Round", models.CASCADE, related_name="typed_texts")

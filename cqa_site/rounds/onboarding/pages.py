@@ -180,7 +180,7 @@ def _keep_draft(request: StudyRequest, round_: Any, kind: str) -> None:
 
 
 def _version_id(round_: Any) -> str:
-    """Return the id of the round's onboarding version; empty without onboarding."""
+    """Return the id of the round's onboarding version; empty if it has no onboarding."""
     return str(round_.onboarding.public_id) if round_.onboarding else ""
 
 
@@ -272,7 +272,7 @@ def _after_page(
 
 
 def quiz_feedback(questions: Any, answers: Any) -> list[dict[str, Any]]:
-    """Return each question with its answer, whether that is right, and the right answer."""
+    """Return each question with the given answer, whether it is right, and the right answer."""
     wrong = wrong_answers(questions, answers)
     return [
         {

@@ -117,7 +117,7 @@ def qualifies_on_sheets(round_: Any) -> bool:
 
 
 def steps_of(round_: Any) -> list[Step]:
-    """Return the steps that have pages, without those that use the round's examples."""
+    """Return the steps that have pages, excluding those that use the round's examples."""
     kind = kind_of(round_)
     if round_.onboarding_id is not None:
         steps = [step for step in round_.onboarding.steps if step["kind"] != SURVEY]
@@ -144,7 +144,7 @@ def equal_versions(version: OnboardingVersion) -> list[int]:
 
 
 def valid_qualification(version: OnboardingVersion, rater: int) -> Qualification | None:
-    """Return the newest qualification, unless it has expired or was withdrawn."""
+    """Return the newest qualification, unless it has expired or been withdrawn."""
     newest = newest_qualification(version, rater)
     return newest if newest and state_of(newest) == VALID else None
 

@@ -213,7 +213,7 @@ class ForgetWork(Middleware):
 
 @require_safe
 def work_worker(request: HttpRequest) -> HttpResponse:
-    """Serve the worker's script at the site root, so that it can serve pages at any path."""
+    """Serve the worker's script at the site root, so the worker can serve pages at any path."""
     names = {"header": SESSION, "cookie": settings.WORK_COOKIE_NAME}
     reply = render(request, "rounds/work_pages/worker.js", names, content_type="text/javascript")
     reply.headers["Cache-Control"] = "no-cache"

@@ -190,7 +190,7 @@ def _own(pages: TaskPages, request: Any, round_: Any) -> HttpResponse:
 
 
 def take_save(pages: TaskPages, request: Any, sheet: Any) -> HttpResponse:
-    """Store a draft, even if part of the form is invalid, and report both."""
+    """Store a draft even if part of the form is invalid; report the save and the invalid parts."""
     form = pages.form(request.POST, sheet)
     if not form.is_valid():
         return _not_valid(pages, request, sheet, form, errors_of(form))
