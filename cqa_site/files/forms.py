@@ -189,7 +189,7 @@ class ColumnsForm(forms.Form):
         raise NotImplementedError
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
-        """Return the errors in the combined choices, as worded by the reader of the format."""
+        """Return the errors in the combined choices, as worded by the code that reads the file."""
         raise NotImplementedError
 
     def more_columns(self) -> dict[str, str]:

@@ -69,7 +69,7 @@ def security(event: str, **fields: object) -> None:
 
 
 class JsonLines(logging.Formatter):
-    """A formatter for one ASCII JSON object per line, so that no message can forge an entry."""
+    """A formatter that writes one ASCII JSON object per line, so no message can forge an entry."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Render time, level, logger, message, context and any traceback."""

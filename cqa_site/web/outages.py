@@ -92,7 +92,7 @@ def ask_database() -> None:
 
 
 def health(request: HttpRequest) -> JsonResponse:
-    """Report that the web process works and reaches its database; 503 if it does not."""
+    """Report that the web process works and can reach its database; return 503 if it cannot."""
     if pulse.reaches_database():
         return JsonResponse({"status": "ok"})
     return JsonResponse({"status": "database away"}, status=503, headers={"Retry-After": "5"})

@@ -224,7 +224,7 @@ log = logging.getLogger(__name__)
 def same_names(files: Iterable[File]) -> list[str]:
     """Return the names that several files share.
 
-    Rows are identified by file name and position, so equal names would cause conflicts.
+    Rows are identified by file name and position, so identical names would cause conflicts.
     """
     counts = Counter(file.name for file in files)
     return sorted(name for name, number in counts.items() if name and number > 1)
@@ -260,7 +260,7 @@ def store_batch(
 def check_batch(
     *, batch: ImportBatch, actor: User | None, options: dict[str, Any] | None = None
 ) -> None:
-    """Check every file that has not been imported, with new options if given."""
+    """Check every file that has not been imported, using new options if they are given."""
     _require_rest(batch)
     candidates = batch.files.filter(state__in=[*WAITING, *WORKING]).select_related("job")
     files = [file for file in candidates if file.state in WAITING or is_stranded(file)]

@@ -337,7 +337,7 @@ def import_path(
     actor: User | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> ImportOutcome:
-    """Compare a file with a study and, with ``write``, import all of it or nothing.
+    """Compare a file with a study and, if ``write`` is true, import all of it or nothing.
 
     Raises ImportRefused for a file that cannot be read or imported, and for rejected rows unless
     ``leave_out_rejected`` is true. A dry run (``write=False``) only reads.

@@ -92,7 +92,7 @@ class BatchInput(BatchCheckInput):
     kind = serializers.ChoiceField(batch_kinds())
 
     def validate_files(self, files: list[UploadedFile]) -> list[UploadedFile]:
-        """Refuse files with equal names, because rows are identified by file and position."""
+        """Refuse files with identical names, because rows are identified by file and position."""
         if same := same_names(files):
             message = f"Several of these files have the same name: {', '.join(same)}"
             raise serializers.ValidationError(message)

@@ -470,7 +470,7 @@ def import_origin(request: StudyRequest, file: ImportFile) -> None:
 
 @upload_action(_file, "file_id")
 def import_matches(request: StudyRequest, file: ImportFile) -> None:
-    """Decide whether rows match their near-duplicates, then check again."""
+    """Decide whether rows match their near-duplicates, then check the file again."""
     form = MatchForm(request.POST)
     if not form.is_valid():
         return

@@ -120,7 +120,7 @@ def _labels(plane: Plane) -> list[dict[str, Any]]:
 
 
 def _is_free(labels: Sequence[tuple[dict[str, Any], float, float]]) -> bool:
-    """Return whether no label touches the next one."""
+    """Return whether adjacent labels do not touch."""
     return all(label[2] + 6 <= other[1] for label, other in pairwise(labels))
 
 

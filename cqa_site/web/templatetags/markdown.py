@@ -55,7 +55,7 @@ def pictures(html: SafeString) -> SafeString:
 
 @register.filter
 def anchors(html: SafeString) -> SafeString:
-    """Give the headings in rendered Markdown ids as link targets."""
+    """Add ids to the headings in rendered Markdown, for use as link targets."""
 
     def named(match: re.Match[str]) -> str:
         level, words = match[1], match[2]

@@ -149,7 +149,7 @@ def words_here(context: dict[str, Any], *words: str, of: tuple[str, ...] = ()) -
 
 @register.filter
 def rows_named(html: SafeString) -> SafeString:
-    """Give the table rows in rendered Markdown ids from their first cell, as link targets."""
+    """Add ids based on the first cell to table rows in rendered Markdown, as link targets."""
 
     def named(match: re.Match[str]) -> str:
         return f'<tr id="{slugify(strip_tags(match[1]))}">{match[0].removeprefix("<tr>")}'
