@@ -46,7 +46,7 @@ class PreparedQuery:
 
     Examples
     --------
-    ``Prepared(lambda item: Assignment.objects.filter(public_id=item), item=UUIDField())`` is
+    ``PreparedQuery(lambda item: Assignment.objects.filter(public_id=item), item=UUIDField())`` is
     called with ``item=…`` and returns a list of rows.
     """
 

@@ -208,7 +208,9 @@ def test_the_report_says_why_small_key_points_are_not_listed(lab):
     lab.answer(lab.open(size=12), lab.makes)
     assert len(lab.figures().points) == 1
     page = " ".join(lab.get("analysis_audit").text.split())
-    assert "2 smaller key points are not listed, because too few of their pairs were drawn." in page
+    assert (
+        "2 smaller key points are not listed, because too few of their pairs were drawn." in page
+    )
     lab.answer(lab.open(size=39, name="Second round"), lab.makes)
     assert (len(lab.figures().points), lab.figures().unlisted) == (3, 0)
 
