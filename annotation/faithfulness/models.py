@@ -16,7 +16,7 @@ class FaithfulnessSettings(models.Model):
 
 
 class FaithfulnessFigures(models.Model):
-    """Figures of one text, valid until the text, its arguments, labels or the recipe changes.
+    """Figures of one text, valid until the text, its arguments or labels, or the recipe changes.
 
     The text is an answer as written by a system, or an expert's revision of it.
     """

@@ -83,7 +83,7 @@ class AnswersComparisonSerializer(DataSerializer):
     """Two runs compared on their common questions.
 
     ``decided`` counts the questions for which, in both runs, most answers choose one object;
-    ``changed`` counts those for which the two objects differ.
+    ``changed`` counts those for which the runs choose different objects.
     """
 
     shows = AnswersComparison
@@ -154,7 +154,7 @@ class LaunchInput(AnswersRunInput):
 
 
 class LaunchChangeInput(Input):
-    """The joint spending cap and a move for all runs; both are optional."""
+    """The joint spending cap and an action for all runs; both are optional."""
 
     cap_micro = serializers.IntegerField(
         min_value=0, max_value=LARGEST_CAP, allow_null=True, required=False
@@ -207,7 +207,7 @@ class RunComparisonViews(StudyViews):
     def compare(
         self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
     ) -> Response:
-        """Compare this run with another run on the same round."""
+        """Compare this run with another run of the same round."""
         judges = self.get_queryset().filter(kind="relevance")
         run = get_object_or_404(judges, public_id=public_id)
         others = judges.filter(relevance__label_round=run.relevance.label_round)
@@ -271,7 +271,7 @@ class LaunchViews(StudyViews):
 
     @extend_schema(request=LaunchChangeInput, responses=LAUNCH)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Change the joint cap of all runs, or apply a move to all eligible runs."""
+        """Change the joint cap of all runs, or apply an action to all eligible runs."""
         launch = self.find_row(public_id)
         data = self.read(LaunchChangeInput, partial=True)
         if "cap_micro" in data:

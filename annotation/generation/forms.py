@@ -142,7 +142,7 @@ class GenerationForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """Selected questions, and the filters of arguments if the scenario shows them."""
+        """Selected questions, and the filters for arguments if the scenario shows arguments."""
         return self.target_for(self.cleaned_data["prompt"], self.cleaned_data)
 
     def target_for(self, prompt: PromptVersion, probe: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,7 +170,7 @@ WORDINGS: dict[str, dict[str, bool]] = {
 
 
 class MatrixForm(GenerationForm):
-    """Form for several runs, with multiple choices for the parts of conditions and systems."""
+    """Form for several runs; each part of conditions and systems can have several values."""
 
     uses_aspect = uses_wording = None
 

@@ -98,7 +98,7 @@ OBJECTS = (FIRST, SECOND)
 
 
 def favoured_object(text: str, object1: str, object2: str) -> int | None:
-    """Return the object that a sentence favours, or None in doubt.
+    """Return the object that a sentence favours, or None if in doubt.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def _tokens(text: str, object1: str, object2: str) -> list[str]:
 
 
 def _claims(tokens: Sequence[str]) -> Iterator[int | None]:
-    """Yield the favoured object per claim; None for a negated claim, which rules out the rest."""
+    """Yield each claim's favoured object; None for a negated claim, which rules out the rest."""
     for place, word in enumerate(tokens):
         if word in ("than", "to") or _is_misspelt_than(tokens, place):
             yield from _by_degree(tokens, place)
@@ -177,7 +177,7 @@ def _by_degree(tokens: Sequence[str], than: int) -> Iterator[int | None]:
 
 
 def _comparing_word(tokens: Sequence[str], than: int) -> tuple[int, int] | None:
-    """Return the start of the comparative before "than", and 1, −1, or 0 if it is ambiguous."""
+    """Return the start of the comparative before "than", and 1, −1, or 0 (if it is ambiguous)."""
     if tokens[than - 1] in ("rather", "other"):
         return None
     for place in range(than - 1, max(-1, than - 2 - REACH), -1):
@@ -220,7 +220,7 @@ def _object_between(tokens: Sequence[str], start: int, end: int) -> str | None:
 
 
 def _subject_before(tokens: Sequence[str], place: int) -> str | None:
-    """Return the nearest preceding object in the clause, unless it is only a circumstance.
+    """Return the nearest preceding object in the clause, unless it is part of an adverbial.
 
     A comma ends the clause, except directly before the comparative: "X is quick, much faster".
     """
@@ -268,7 +268,7 @@ def _by_contest(tokens: Sequence[str], verb: int) -> Iterator[int | None]:
 
 
 def _by_likeness(tokens: Sequence[str], place: int) -> Iterator[int | None]:
-    """Yield the favoured object of ``X is not as good as Y``; nothing without "not"."""
+    """Yield the favoured object of ``X is not as good as Y``, or nothing if "not" is missing."""
     ends = [at for at in range(place + 2, min(len(tokens), place + 4)) if tokens[at] == "as"]
     if not ends or not _is_negated(tokens, place):
         return

@@ -73,7 +73,7 @@ class AnswersComparison:
     """Comparison of two runs on their common questions.
 
     `decided` counts the questions for which, in both runs, most answers choose one object;
-    `changed` counts those for which the two objects differ.
+    `changed` counts those for which the runs choose different objects.
     """
 
     pairs: list[AnswerPair]

@@ -95,7 +95,7 @@ def generation_estimate(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def generation_compare(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show two runs side by side: lengths, and the objects that their answers choose."""
+    """Show two runs side by side: the lengths of their answers, and the objects chosen."""
     runs = list(runs_of(study).exclude(state=Run.State.DRAFT)[:OFFERED])
     first, second = (_chosen(runs, request.GET.get(name, "")) for name in ("a", "b"))
     picks = [("a", first), ("b", second)]
@@ -154,12 +154,12 @@ def start_matrix(request: StudyRequest, study: Study, form: MatrixForm) -> HttpR
 
 
 def in_words(left_out: dict[str, int]) -> list[tuple[str, int]]:
-    """Return the numbers left out, with the reasons in words."""
+    """Return the reasons for leaving something out, in words, with counts."""
     return [(str(LEFT_OUT[name]), count) for name, count in left_out.items()]
 
 
 def figures_of(compared: AnswersComparison) -> list[tuple[str, Any, Any]]:
-    """Return rows of a title and both runs' values."""
+    """Return rows, each with a title and the values of both runs."""
     pair = (compared.first, compared.second)
     base, other = pair
     rows: list[tuple[str, Any, Any]] = [

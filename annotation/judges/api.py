@@ -67,7 +67,7 @@ class LabelsOfCall(serializers.Serializer):
 
 
 class ReplacementSerializer(serializers.Serializer):
-    """Majority labels, as shares, if the judge replaced one vote."""
+    """Effect on majority labels if the judge replaced one vote, as shares of the items."""
 
     n_items = serializers.IntegerField()
     changed = FigureSerializer()
@@ -156,7 +156,7 @@ class DifferingSerializer(serializers.Serializer):
 
 
 class RunComparisonSerializer(DataSerializer):
-    """Agreement of two runs; the rows of the confusion are the first run's labels."""
+    """Agreement of two runs; the rows of the confusion table are the first run's labels."""
 
     shows = RunAgreement
     differing = DifferingSerializer(many=True, help_text="At most 20, largest distance first.")
@@ -205,7 +205,7 @@ class RunInput(PlanInput):
 
 
 class TrainingInput(Input):
-    """The round whose final labels are used for training; by default the round itself."""
+    """The round whose final labels are used for training; by default the round to be labelled."""
 
     source = serializers.UUIDField(required=False)
 
@@ -280,7 +280,7 @@ class JudgeViews(LabelRoundViews):
 
     @extend_schema(parameters=CHOICE, responses=OpenApiTypes.OBJECT)
     def figures(self, request: Request, **kwargs: Any) -> Response:
-        """Return all figures of the Judges page: people, judges, confusion, labels, hardest."""
+        """Return all figures of the Judges page, including confusions and the hardest items."""
         refuse_undeclared(request, CHOICE)
         choice = JudgeSelection.from_query(request.query_params)
         return Response(to_json(figures_of(self.label_round, choice, state_of(self.label_round))))
@@ -304,7 +304,7 @@ class TrainedJudgeViews(LabelRoundViews):
 
     @extend_schema(request=TrainingInput, responses={202: JobSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Train the next version in the background; a round runs one training at a time."""
+        """Train the next version in the background; only one training runs per round at a time."""
         wanted = self.read(TrainingInput).get("source", self.label_round.public_id)
         label_rounds = label_rounds_of(self.study).select_related("guideline")
         source = label_rounds.filter(public_id=wanted).first()

@@ -46,7 +46,7 @@ class RunForm(RunPlanForm):
 
     @property
     def tokens_wanted(self) -> int | None:
-        """Token limit that suffices for a whole batch if the chosen limit does not; else None."""
+        """Token limit that suffices for a whole batch; None if the chosen limit suffices."""
         data = self.cleaned_data
         if data["prompt"].kind != BATCH or not data["max_tokens"]:
             return None

@@ -91,7 +91,7 @@ class GuidelineInput(Input):
 
 
 class LabelRoundInput(FormInput):
-    """Settings of a draft; omitted fields have the default, or keep their value on a change."""
+    """Settings of a draft; omitted fields get their defaults, or keep their values in a change."""
 
     form = LabelRoundForm
     # By default the study's newest guideline.
@@ -231,7 +231,7 @@ class ItemViews(LabelRoundViews):
 
 
 def keys_of(ids: list[uuid.UUID], rows: QuerySet) -> dict[uuid.UUID, int]:
-    """Return the keys of rows with these public ids, using batches that every database accepts."""
+    """Return the keys of rows with these public ids, in batches small enough for any database."""
     keys: dict[uuid.UUID, int] = {}
     for start in range(0, len(ids), 500):
         piece = rows.filter(public_id__in=ids[start : start + 500])

@@ -47,7 +47,7 @@ WHICH = [
 
 
 def agreed_on(study: Study, guideline: Guideline | None) -> list[tuple[int, int]]:
-    """Return arguments with labels that people agreed on, by the guideline's scale."""
+    """Return arguments with labels that people agreed on, on the guideline's scale."""
     if guideline is None or LABELS.agreed is None:
         return []
     return LABELS.agreed(study, guideline.values)
@@ -259,7 +259,7 @@ class LabelRoundForm(RoundPlanForm):
 
 
 class NewLabelRoundForm(LabelRoundForm):
-    """Form for a round and its initial items; API requests and drafts list the items singly."""
+    """Form for a round and its initial items; API requests and drafts list items individually."""
 
     groups: ClassVar[Groups] = (
         (lazy("Arguments to label"), (("which", "sample"), ("known",))),
@@ -410,7 +410,7 @@ class GuidelineForm(forms.ModelForm):
 
 
 class AnswerForm(forms.Form):
-    """Form for a label or a reason to skip, with the same fields from scripts and plain forms."""
+    """Form for a label or a reason to skip, with the same fields for scripts and plain forms."""
 
     item = forms.UUIDField()
     client_key = forms.CharField(max_length=64)

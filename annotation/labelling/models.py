@@ -246,7 +246,7 @@ class Slot(models.Model):
 
 
 class Exclusion(models.Model):
-    """Joint exclusion of all raters below a control accuracy; kept after being undone."""
+    """Joint exclusion of all raters below a control accuracy; the row is kept after an undo."""
 
     class Rule(models.TextChoices):
         ACCURACY = "accuracy", _("The accuracy itself (the paper's rule)")
@@ -268,7 +268,7 @@ class Exclusion(models.Model):
 
 
 class Assignment(models.Model):
-    """One item served to one rater, with the answer, if any: a label or a skip.
+    """One item served to one rater, with the answer once given: a label or a skip.
 
     In a live round, a counted vote has a slot. A late vote whose slot was reassigned is not
     rejected but kept as an extra (``is_extra``).

@@ -14,8 +14,8 @@ LEAST_SKIPS = 2
 class KnownLabel(NamedTuple):
     """A label that people agreed on, or that experts chose where people disagreed.
 
-    ``people`` is the number who agreed or decided; ``label`` is None if experts chose different
-    labels.
+    ``people`` is the number of people who agreed or decided; ``label`` is None if experts chose
+    different labels.
     """
 
     argument: int

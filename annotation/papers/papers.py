@@ -98,7 +98,7 @@ def _voted(study: Study) -> LabelRound | None:
 
 
 def _answers(study: Study) -> dict[str, dict[Key, ReproducedValue]]:
-    """Map rows of table 3 to figures by position, by the paper's recipe and by ours."""
+    """Map rows of table 3 to figures by position, under the paper's recipe and under ours."""
     run = judge_runs(study).first()
     paper, sound = (compute_groups(study, mode, run) for mode in (PAPER, SOUND))
     ours = {_name(group): group for group in sound}

@@ -337,7 +337,7 @@ def model_values(released: LabelRound) -> Values:
 
 
 def relabel_controls(crowd: LabelRound, labels: dict[str, int]) -> list[str]:
-    """Change known labels of the crowd's control items; return the ids of other items."""
+    """Change known labels of the crowd's control items; return the ids that match no such item."""
     missing = []
     for task, label in labels.items():
         controls = Item.objects.filter(round=crowd, external_id=task)

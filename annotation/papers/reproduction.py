@@ -177,7 +177,7 @@ def _sources(study: Study) -> Sources:
 
 
 def _settled_values(sources: Sources) -> dict[str, Any]:
-    """Compare the final labels with experts over the majority, then with ties as released."""
+    """Compare labels with the release: majorities, expert overrides, and ties settled as there."""
     crowd = sources.crowd
     crowd.overridden_by.set(sources.batches[:OVERRIDING])
     recompute_final_labels(crowd)

@@ -43,7 +43,7 @@ def check_rater(*, label_round: LabelRound, place: Place) -> ControlRecord:
 def exclude_rater(
     *, label_round: LabelRound, rater: Rater, reason: str, actor: User | None
 ) -> None:
-    """Exclude the rater's labels from every figure; without an actor, by the round's rule.
+    """Exclude the rater's labels from every figure; without an actor, the round's rule decided.
 
     In a running round, other raters get the rater's slots: labels become extras, and reserved
     items are released.
@@ -86,7 +86,7 @@ def decide_one(
 def replace_control_label(
     *, label_round: LabelRound, item: Item, label: int | None, reason: str, actor: User
 ) -> None:
-    """Change a control item's known label, or retire the item with None; reapply the rule.
+    """Change a control item's known label, or retire it if the label is None; reapply the rule.
 
     The original label stays in ``imported_control_label``. A retired control item is no longer
     served, and its answers are left out everywhere; a new label restores it.
@@ -136,7 +136,7 @@ def _apply_rule(label_round: LabelRound, place: Place, record: ControlRecord) ->
 
 
 def _wanted(label_round: LabelRound, record: ControlRecord) -> str:
-    """Return the action of the round's two rules for this record; empty if there is no action."""
+    """Return the action that the round's two rules require for this record, or an empty text."""
     if label_round.low_accuracy != LabelRound.LowAccuracy.WARN and record.is_below_at_any_look(
         label_round.min_control_accuracy
     ):
@@ -154,7 +154,7 @@ def _wanted(label_round: LabelRound, record: ControlRecord) -> str:
 def exclude_below(
     *, label_round: LabelRound, below: float, rule: str, reason: str, actor: User
 ) -> Exclusion | None:
-    """Exclude all counted raters below a threshold; if there are none, only return None.
+    """Exclude all counted raters below a threshold; return None if there are none.
 
     ``below`` is a share of right answers on control items, from 0 to 1; a rater with exactly this
     share is not excluded. ``rule`` is an `Exclusion.Rule`: the share or the upper bound of its
@@ -179,7 +179,7 @@ def exclude_below(
 
 @transaction.atomic
 def undo_exclusion(*, exclusion: Exclusion, actor: User) -> int | None:
-    """Reinstate excluded raters without a later decision; return None if already undone."""
+    """Reinstate the raters without a later decision; return None if already undone."""
     rows = Exclusion.objects.filter(pk=exclusion.pk, undone_at__isnull=True)
     if not rows.update(undone_at=timezone.now()):
         return None

@@ -266,7 +266,7 @@ class AnnotatorViews(LabelRoundViews):
 
     @extend_schema(responses=AnnotatorDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Return one annotator's control record, labels compared with all raters', and times."""
+        """Return one annotator's control record, times, and labels compared with all raters."""
         rater = get_object_or_404(self.study.raters, public_id=public_id)
         detail = annotator_detail(self.label_round, rater)
         if detail is None:

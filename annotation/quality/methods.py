@@ -85,7 +85,7 @@ class OrdinaryVotes:
 
 
 def _ordinal_alpha(counts: np.ndarray, scale: np.ndarray) -> float | None:
-    """Return the value only, because an interval would need a jackknife at every step."""
+    """Return alpha without an interval, which would need a jackknife at every step."""
     pairable, used = pairable_counts(counts, scale)
     if not len(pairable) or len(used) < 2:
         return None

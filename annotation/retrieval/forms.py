@@ -82,7 +82,7 @@ class ServiceForm(forms.Form):
         ) % ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
 
     def clean_address(self) -> str:
-        """Require a valid request address, with known placeholders only in its path."""
+        """Require a valid request address; only its path may contain (known) placeholders."""
         address = self.cleaned_data["address"].strip()
         if not address:
             return ""
@@ -105,7 +105,7 @@ class ServiceForm(forms.Form):
 
 
 class ComparisonForm(forms.ModelForm):
-    """Form for two objects, new or already in the study, to find arguments about."""
+    """Form for the two objects, new or already in the study, about which to find arguments."""
 
     class Meta:
         model = Comparison

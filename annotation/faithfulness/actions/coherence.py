@@ -62,12 +62,12 @@ def target_of(
     Parameters
     ----------
     systems, scenarios
-        Public ids and numbers; all if empty.
+        Public ids of systems and numbers of scenarios; empty for all.
     conditions
-        Public ids or `ALL`; the plain ones if empty.
+        Public ids of conditions, or `ALL`; empty for the plain conditions.
     texts
-        ``answers``, ``edited`` or ``both``: answers as written, their newest versions by experts,
-        or both.
+        ``answers``, ``edited`` or ``both``: answers as written, the experts' newest versions of
+        them, or both.
     sample
         Maximum number of texts to judge, drawn with the run's seed; 0 for all.
     """
@@ -95,7 +95,7 @@ def chosen_citations(
 def _cited_texts(
     study: Study, target: Mapping[str, Any]
 ) -> list[tuple[int, int, list[list[int]]]]:
-    """Return (answer, revision or 0, citations) for each text with citations, by answer."""
+    """Return (answer, revision or 0, citations) for each text with citations, sorted by answer."""
     rows: list[tuple[int, int, list[list[int]]]] = []
     figures = FaithfulnessFigures.objects.filter(mode=FaithfulnessFigures.Mode.SOUND)
     if target["texts"] != "edited":
@@ -125,7 +125,7 @@ def count_other_conditions(study: Study, target: Mapping[str, Any]) -> int:
 
 
 def without_figures(study: Study) -> int:
-    """Count the answers with arguments whose citations are unknown and cannot be judged yet."""
+    """Count the answers with arguments that cannot be judged until their citations are known."""
     answers = Answer.objects.filter(study=study, argument_list__isnull=False)
     return answers.exclude(figures__mode=FaithfulnessFigures.Mode.SOUND).count()
 
@@ -188,7 +188,7 @@ class CoherenceKind:
     dominance = 0.95
 
     def begin(self, run: Run) -> None:
-        """Do nothing; for a run, this app stores only the verdicts."""
+        """Do nothing, because this app stores only the verdicts of a run."""
 
     def subjects(self, run: Run) -> list[Subject]:
         """Return one subject per citation, text by text."""
@@ -236,7 +236,7 @@ class CoherenceKind:
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Check that every ended call has one verdict, with its fence and matching its reply."""
+        """Check that every ended call has one verdict with the call's fence and matching reply."""
         fences = dict(run.coherence_verdicts.values_list("call", "fence"))
         problems = check_places(run, fences, "verdict")
         return problems + [f"verdict {pk} differs from its reply" for pk in _misread(run)]
@@ -248,7 +248,7 @@ def _subject(cited: CitationSubject) -> Subject:
 
 
 def _shown(study: Study, cited: Iterable[CitationSubject]) -> dict[tuple[int, int], PromptAnswer]:
-    """Map (answer, revision) to text, arguments and objects, if still in the study."""
+    """Map (answer, revision) to text, arguments and objects, for texts still in the study."""
     wanted = {subject[:2] for subject in cited}
     pair = ("question__comparison__object1", "question__comparison__object2")
     answers = Answer.objects.filter(study=study, pk__in={answer for answer, _pk in wanted})

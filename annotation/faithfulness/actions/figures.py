@@ -72,7 +72,7 @@ def after_closing(*, round_: EditingRound, actor: User) -> None:
 
 
 def make_figures(work: JobContext) -> None:
-    """Handle a job; imports its dependencies here, because pages do not need them."""
+    """Handle a job; dependencies are imported here, because pages do not need them."""
     update_figures(work)
 
 
@@ -82,7 +82,7 @@ def latest_job(study: Study) -> Job | None:
 
 
 def cancel_figures(*, study: Study, actor: User) -> bool:
-    """Cancel a pending or running job; the figures stored so far are valid and remain."""
+    """Cancel a pending or running job; the figures stored so far remain valid and are kept."""
     ended = cancel(_jobs(study))
     if ended:
         record(study=study, actor=actor, verb="faithfulness_cancelled", subject=study.name)
@@ -187,7 +187,7 @@ def compare_edited(work: JobContext) -> None:
 
 
 def add_similarities(work: JobContext, texts: Sequence[Text], embedder: StoredVectors) -> None:
-    """Measure texts that lack similarities by this model again, with sentence vectors."""
+    """Measure again, with sentence vectors, all texts that lack similarities from this model."""
     # These come first, so that experts' agreement is current whenever all figures are.
     if versions := texts_of_rounds(work.study):
         note = _("Embeddings of experts' versions")
@@ -265,7 +265,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _pieces(rows: Sequence[One], size: int) -> Iterator[tuple[int, Sequence[One]]]:
-    """Yield batches of rows, each with the number of rows up to its end."""
+    """Yield batches of rows, each with the number of rows up to the end of the batch."""
     for start in range(0, len(rows), size):
         piece = rows[start : start + size]
         yield start + len(piece), piece

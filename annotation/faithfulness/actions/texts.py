@@ -41,7 +41,7 @@ class Text:
     argument_list
         Primary key of the list of numbered arguments; None if the text has none.
     keys
-        Maps each mode to a key of text, arguments, labels and recipe.
+        Maps each mode to a key computed from text, arguments, labels and recipe.
     """
 
     is_revision: bool
@@ -52,16 +52,16 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class SourcePair:
-    """A text by people, and the machine answers that it may be based on.
+    """A text written by people, and the machine answers that it may be based on.
 
     Parameters
     ----------
     after
         Primary key of the revision or the imported gold answer.
     before
-        Primary keys of answers: only the edited one, or all answers to the same question.
+        Primary keys of answers: only the edited answer, or all answers to the same question.
     key
-        Key of all these texts and the recipe.
+        Key computed from all these texts and the recipe.
     """
 
     is_revision: bool
@@ -72,7 +72,7 @@ class SourcePair:
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """Number of texts, and of texts that lack figures, vectors or a comparison."""
+    """Number of texts, and numbers of texts that lack figures, vectors or a comparison."""
 
     texts: int
     stale: int
@@ -86,7 +86,7 @@ class Freshness:
 
 
 def freshness(study: Study) -> Freshness:
-    """Compare the stored figures with their current sources, without computing any."""
+    """Compare the stored figures with their current sources, without computing new figures."""
     texts, stored = texts_of(study), stored_keys(study)
     model = embedding_of(study)
     stale = sum(is_stale(text, stored) for text in texts)
@@ -132,7 +132,7 @@ def is_stale(text: Text, stored: Stored) -> bool:
 
 
 def lacks_vectors(text: Text, stored: Stored, model: str) -> bool:
-    """Whether the text lacks similarities by this model."""
+    """Whether the text lacks similarities from this model."""
     return any(_stored(text, mode, stored)[1] != model for mode in text.keys)
 
 
@@ -207,7 +207,7 @@ def drop_superseded(study: Study) -> None:
 
 
 def compare(study: Study, pairs: Sequence[SourcePair]) -> None:
-    """Compare some texts with their machine answers, and store the results."""
+    """Compare the given texts with their machine answers, and store the results."""
     answers = _answers(study, (pk for pair in pairs for pk in pair.before))
     gold = _answers(study, (pair.after for pair in pairs if not pair.is_revision))
     revisions = Revision.objects.in_bulk([pair.after for pair in pairs if pair.is_revision])

@@ -92,7 +92,7 @@ class FaithfulnessViews(StudyViews):
 
     @extend_schema(request=FiguresInput, responses={202: JobSerializer})
     def compute(self, request: Request, **kwargs: Any) -> Response:
-        """Update the figures in the background; a study runs one such job at a time."""
+        """Update the figures in the background; only one such job runs per study at a time."""
         data = self.read(FiguresInput)
         embedding = data.get("embedding", embedding_of(self.study))
         job = figures.request_figures(study=self.study, embedding=embedding, actor=request.user)
@@ -115,7 +115,7 @@ class FiguresViews(StudyViews):
     filterset_class = FiguresFilter
 
     def rows(self) -> QuerySet:
-        """List answers as written by question, or revisions if ``texts=edited``."""
+        """List answers as written, or revisions if ``texts=edited``, ordered by question."""
         return rows_of(self.study, *self._wanted(choice_of(self.request)))
 
     def list(self, request: Request, **kwargs: Any) -> Response:
@@ -184,7 +184,7 @@ def choice_of(request: Request, study: Study | None = None) -> FaithfulnessSelec
 
 
 def _told(agreement: ExpertAgreement, mode: str, model: str) -> dict[str, Any]:
-    """Return the agreement, with experts identified by number and the machine as 0."""
+    """Return the agreement, with experts identified by number and the machine by 0."""
     numbers = [0, *(expert.number for expert in agreement.experts)]
     people = User.objects.in_bulk([expert.key for expert in agreement.experts])
     pairs = [

@@ -18,7 +18,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter
 
 
 class VerdictCountsSerializer(serializers.Serializer):
-    """Number of citations with a verdict, and of those without a verdict by reason."""
+    """Number of citations with a verdict, and number without a verdict, by reason."""
 
     scored = serializers.IntegerField()
     unscored = serializers.DictField(child=serializers.IntegerField())
@@ -142,7 +142,7 @@ class AgreementCellSerializer(serializers.Serializer):
 
 
 class ExpertWorkSerializer(serializers.Serializer):
-    """Changes by one expert: means over texts, but the median for the time."""
+    """Changes by one expert, as means over texts; the time is a median."""
 
     expert = serializers.IntegerField()
     user = serializers.UUIDField()
@@ -170,7 +170,7 @@ class AgreementSerializer(serializers.Serializer):
 
 
 class FiguresInput(Input):
-    """The sentence-embedding model: empty for no similarities; by default the study's choice."""
+    """The sentence-embedding model, by default the study's choice; empty for no similarities."""
 
     embedding = serializers.ChoiceField(
         [*settings.EMBEDDING_MODELS], allow_blank=True, required=False
@@ -178,7 +178,7 @@ class FiguresInput(Input):
 
 
 class CoherenceRunInput(PlanInput):
-    """A judge for the citations in answers, by default in those of all systems and scenarios.
+    """A judge for the citations in answers, by default the answers of all systems and scenarios.
 
     Without conditions, only answers under the plain conditions are judged.
     """
@@ -192,7 +192,7 @@ class LabelSetFilter(filters.CharFilter):
 
 
 class FiguresFilter(filters.FilterSet):
-    """Filter for figures by mode, system, scenario, and answers as written or edited.
+    """Filter for figures by mode, system, scenario, and whether answers are as written or edited.
 
     This filter only validates the values, because the selection of texts depends on several of
     them.

@@ -116,7 +116,7 @@ def _whole_numbers(pieces: Iterable[str]) -> list[int] | None:
 def relevance_scores(
     cited: set[int], arguments: Mapping[int, str], labels: Labels, mode: str
 ) -> tuple[FaithfulnessScores | None, Counter[str]]:
-    """Return precision, recall and F1, or None, and the number left out by reason.
+    """Return precision, recall and F1, or None if undefined, and counts of exclusions by reason.
 
     A cited number without an argument counts as not relevant. Sound mode leaves out cited
     arguments without a label; the paper treats them as not relevant.
@@ -142,9 +142,9 @@ def _relevant(arguments: Mapping[int, str], labels: Labels, mode: str) -> set[in
     """Return the numbers of the relevant arguments.
 
     The paper looks up the label of an argument by its text up to the first ". ", so most arguments
-    of several sentences have no label and count as not relevant. Departure: the paper searches all
-    labelled sentences of the pair, but this function only the numbered ones. The released figures
-    are the same.
+    with several sentences have no label and count as not relevant. Departure: the paper searches
+    all labelled sentences of the pair, but this function searches only the numbered ones. This
+    does not change the released figures.
     """
     relevant = {number for number in arguments if (labels.get(number) or 0) >= RELEVANT}
     if mode == SOUND:
@@ -156,7 +156,7 @@ def _relevant(arguments: Mapping[int, str], labels: Labels, mode: str) -> set[in
 
 
 def score_sets(used: set[int], relevant: set[int]) -> FaithfulnessScores:
-    """Return precision, recall and F1 of used against relevant numbers; neither may be empty.
+    """Return precision, recall and F1 of used against relevant numbers; neither set may be empty.
 
     Examples
     --------
@@ -308,9 +308,9 @@ def measure(
 def with_labels(
     figures: AnswerFigures, arguments: Mapping[int, str], labels: Labels, *, mode: str
 ) -> AnswerFigures:
-    """Return the figures with precision, recall and F1 recomputed by other labels; see `measure`.
+    """Return the figures with precision, recall and F1 recomputed from other labels.
 
-    No other figure depends on labels, so the text is not needed.
+    No other figure depends on labels, so the text is not needed. See `measure` for parameters.
     """
     _check_mode(mode)
     scores, why = relevance_scores(set(figures.cited), arguments, labels, mode)

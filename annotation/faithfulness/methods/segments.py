@@ -43,7 +43,7 @@ class MeasuredSegment:
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """Segments to measure, the total number, and the reasons for leaving out others."""
+    """Segments to measure, the number of all segments, and the reasons for leaving some out."""
 
     measured: list[MeasuredSegment]
     total: int

@@ -1,4 +1,4 @@
-"""Texts before and after editing, and findings about faithfulness in words."""
+"""Texts before and after editing, and findings in words about faithfulness."""
 
 import math
 from collections import defaultdict
@@ -41,7 +41,7 @@ Place = tuple[bool, int | None]
 
 @dataclass(frozen=True, slots=True)
 class EditedPair:
-    """One text before and after editing; a measure that one version lacks is None there."""
+    """One text before and after editing; a measure is None for a version that lacks it."""
 
     edited: EditedText
     before: dict[str, float | None]
@@ -82,7 +82,7 @@ def edited_of(study: Study) -> QuerySet[EditedText]:
 
 
 def pairs_of(rows: Iterable[EditedText], mode: str) -> list[EditedPair]:
-    """Add the figures of both texts, with two queries."""
+    """Return the comparisons with the figures of both texts, using two queries."""
     every = list(rows)
     answers = {row.before_id for row in every} | {row.gold_id for row in every if row.gold_id}
     revisions = {row.revision_id for row in every if row.revision_id}

@@ -64,7 +64,7 @@ class SimilarityCell:
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertWork:
-    """Means over one expert's texts; for the time the median, because breaks distort means."""
+    """Means over one expert's texts; the time is a median, because breaks distort means."""
 
     key: int
     n: int
@@ -348,7 +348,7 @@ def agreement_rows(agreement_view: AgreementView) -> list[list[Any]]:
 
 
 def lowest_shade(agreement: ExpertAgreement) -> float:
-    """Return the lower end of the colour scale, because versions of one answer are all similar."""
+    """Return the lower end of the colour scale: the lowest similarity, rounded down."""
     known = [cell.value for row in agreement.cells for cell in row if cell.value is not None]
     return max(0.0, floor(min(known) * 10 - 1e-9) / 10) if known else 0.0
 

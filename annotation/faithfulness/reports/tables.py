@@ -141,7 +141,7 @@ def measures_of(mode: str, groups: Sequence[GroupFigures] = ()) -> dict[str, Mea
 
 
 def skipped_in_words(skipped: dict[str, int]) -> list[tuple[int, str]]:
-    """Return the numbers left out, with reasons, most frequent first."""
+    """Return the reasons for leaving something out, with counts, most frequent first."""
     most_first = sorted(skipped.items(), key=lambda pair: -pair[1])
     return [(count, str(SKIPPED.get(name, name))) for name, count in most_first]
 
@@ -299,7 +299,7 @@ class TextSelection:
 
 
 def rows_of(study: Study, wanted: TextSelection, run: Run | None) -> QuerySet[FaithfulnessFigures]:
-    """Return figures of single texts with ``coherence``, the coherent share in the run."""
+    """Return figures of single texts, with ``coherence`` as the coherent share in the run."""
     rows = FaithfulnessFigures.objects.filter(mode=wanted.mode)
     path = "revision__sheet__answer" if wanted.is_edited else "answer"
     if wanted.is_edited:

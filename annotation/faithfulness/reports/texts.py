@@ -41,7 +41,7 @@ def answer_of(row: FaithfulnessFigures) -> Answer:
 
 
 class Relabel:
-    """Computes scores by other labels; reads all lists of a study at once."""
+    """Computes scores from other labels; reads all lists of a study at once."""
 
     def __init__(self, study: Study, mode: str, whose: str) -> None:
         lists = ArgumentList.objects.filter(question__comparison__study=study)
@@ -58,7 +58,7 @@ class Relabel:
 
 
 class RelabelledRows:
-    """Rows of single texts by other labels, sorted by score and read in slices.
+    """Rows of single texts scored from other labels, sorted by score and read in slices.
 
     Parameters
     ----------
@@ -119,14 +119,14 @@ class RelabelledRows:
 
 
 def put_scores(row: FaithfulnessFigures, figures: AnswerFigures) -> None:
-    """Set other scores on a row without saving it."""
+    """Replace the scores of a row without saving it."""
     row.values = figures.to_json()
     for name in SCORES:
         setattr(row, name, getattr(figures, name))
 
 
 def known_labels(study: Study, choice: str) -> str:
-    """Return the requested label set; if unknown, empty for the study's choice."""
+    """Return the requested label set; an unknown set gives an empty text (the study's choice)."""
     if choice in ("", NEWEST):
         return choice
     known = {
@@ -211,7 +211,7 @@ def verdicts_of(run: Run, wanted: VerdictSelection) -> QuerySet[CoherenceVerdict
 
 
 def shown(verdicts: Sequence[CoherenceVerdict]) -> list[CitationVerdict]:
-    """Add segments and arguments with one query."""
+    """Return the verdicts with their segments and arguments, using one query."""
     keys = {row.answer.argument_list_id for row in verdicts if row.answer.argument_list_id}
     lists = numbered_texts(keys)
     return [

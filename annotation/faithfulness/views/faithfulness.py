@@ -131,7 +131,7 @@ class FaithfulnessPageState:
 
 @study_page(*RESEARCHERS)
 def faithfulness(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show the stored figures, and the number of texts waiting for theirs."""
+    """Show the stored figures, and the number of texts without current figures."""
     job, state = actions.latest_job(study), FaithfulnessPageState.from_request(request, study)
     measures, *charts = state.figures()
     context = {

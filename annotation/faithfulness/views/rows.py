@@ -68,7 +68,7 @@ def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _column(name: str, sort: str) -> dict[str, Any]:
-    """Return a column heading; clicks sort in descending order first, then ascending."""
+    """Return a column heading; the first click sorts in descending order, the next ascending."""
     sorted_now = {name: "ascending", f"-{name}": "descending"}.get(sort, "")
     return {
         "title": ROW_TITLES[name],

@@ -134,7 +134,7 @@ class AnswersKind:
         return {f"{STEP * at}–{STEP * at + STEP - 1}": steps[at] for at in sorted(steps)}
 
     def texts(self, run: Run) -> Sequence[str]:
-        """Return the answers so far."""
+        """Return the texts of the answers written so far."""
         return list(run.answers.order_by("pk").values_list("text", flat=True))
 
     def check(self, run: Run) -> list[str]:
@@ -207,7 +207,7 @@ def _firsts(run: Run) -> dict[tuple[int, int], int]:
 
 
 def _contradiction(answer: Answer, first: int) -> str:
-    """Return the first inconsistency of an answer, or an empty text if it matches its reply."""
+    """Return the first inconsistency between answer and call, or an empty text without any."""
     call = answer.call
     if text_key(answer.text) != answer.text_sha256:
         return "does not match its hash"

@@ -1,4 +1,4 @@
-"""Content of a run's requests: prompts, questions, and the arguments drawn for each."""
+"""Content of a run's requests: prompts, questions, and the arguments drawn for each question."""
 
 import random
 from collections import Counter, defaultdict
@@ -197,7 +197,7 @@ def _kept(
     labels: Mapping[int, int | None],
     target: Mapping[str, Any],
 ) -> list[Argument]:
-    """Return the arguments that pass the filters; count the others by first failed filter."""
+    """Return the arguments that pass the filters; count the others by the first filter failed."""
     candidates = []
     for argument in arguments:
         if reason := _why_not(argument, drawn.question, labels, target):
@@ -251,7 +251,7 @@ def target_of(
     Parameters
     ----------
     questions
-        ``all``, ``comparisons`` or ``sample``: all questions in the study, those about some
+        ``all``, ``comparisons`` or ``sample``: all questions in the study, those about selected
         comparisons, or a seeded random sample.
     comparisons
         Public ids, for ``comparisons``.

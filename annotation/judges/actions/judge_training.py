@@ -64,7 +64,7 @@ class Task:
     ----------
     units
         One row per argument, indexed by its key: ``text``, ``pair`` (of objects), ``group`` (the
-        same for a pair in either order and any case), ``is_own`` (in the round to be labelled) and
+        same for a pair in any order and letter case), ``is_own`` (in the round to be labelled) and
         ``final`` (missing without a final label).
     embedder
         None if the packages are missing.
@@ -111,7 +111,7 @@ def train(label_round: LabelRound, source: LabelRound, say: Say) -> TrainingResu
 
 
 def _units(label_round: LabelRound, source: LabelRound) -> pd.DataFrame:
-    """Return the round's and the source's labelled arguments, without blank sentences."""
+    """Return the round's arguments and the source's labelled ones, without blank sentences."""
     final = final_labels_of(source)
     own = set(label_round.items.values_list("argument", flat=True))
     rows = Argument.objects.filter(Q(items__round=label_round) | Q(items__round=source))
@@ -241,7 +241,7 @@ def _predicted(
 
 
 def _figures(task: Task, predicted: list[JudgeLabel], *, folds: int) -> TrainedFigures:
-    """Return the agreement of out-of-fold with final labels, and the number of predictions."""
+    """Return the agreement of out-of-fold and final labels, and the number of predictions."""
     labels = pd.Series({row.argument_id: row.label for row in predicted}, dtype=float)
     both = pd.DataFrame({"final": task.labelled["final"], "judge": labels}).dropna()
     table = confusion(both["final"], both["judge"], task.levels)

@@ -135,7 +135,7 @@ class RelevanceKind:
         return _read_batch(call, reply, allowed)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store a label, or the reason that it is missing, per argument and replicate."""
+        """Store a label, or the reason that it is missing, for each argument and replicate."""
         label_round = RelevanceRun.objects.values_list("label_round", flat=True).get(run=run)
         rows = [row for reply in ended for row in _rows(run, label_round, reply)]
         JudgeLabel.objects.bulk_create(

@@ -84,11 +84,11 @@ def fit_member(
     Parameters
     ----------
     components
-        Of all rows.
+        Components of all rows.
     rows
         Positions of the rows to learn from.
     codes
-        Position on the scale of the label of every row of `components`.
+        Position of each row's label on the scale, for all rows of `components`.
     n_levels
         k; levels without labels among the rows get practically no probability.
     inverse_penalty
@@ -204,7 +204,7 @@ class RelevanceClassifier:
     mention_weight : float
         Weight of the mention member in the average, 0 to 1.
     temperature : float
-        Divisor of the averaged logarithms; values above 1 soften.
+        Divisor of the averaged logarithms; values above 1 soften the probabilities.
     embedding_model : str
         Name of the model that made the mention vectors; empty without vectors.
     n_labels, seed : int
@@ -342,10 +342,10 @@ def grouped_out_of_fold(
 
 
 def grouped_folds(groups: Sequence[Hashable] | IntArray, n_folds: int, seed: int) -> IntArray:
-    """Return each row's fold, shape (n,), with whole groups and folds of similar size.
+    """Return each row's fold, shape (n,); groups stay whole, and folds have similar sizes.
 
-    Groups are assigned to the smallest fold so far, largest group first, in random order among
-    equals. There are at most as many folds as groups.
+    Groups are assigned to the smallest fold so far, largest group first; groups of equal size
+    are in random order. There are at most as many folds as groups.
     """
     names = list(dict.fromkeys(groups))
     place = {name: code for code, name in enumerate(names)}

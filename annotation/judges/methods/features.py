@@ -63,7 +63,7 @@ def mask_objects(sentence: str, object1: str, object2: str) -> MaskedSentence:
 def replace_objects(
     sentence: str, object1: str, object2: str, names: tuple[str, str]
 ) -> tuple[str, tuple[list[tuple[int, int]], list[tuple[int, int]]]]:
-    """Return the text with ``names`` in order of first mention, and the positions of each."""
+    """Replace the objects by ``names`` in order of first mention; also return their positions."""
     order: list[int] = []
     spans: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     text = ""

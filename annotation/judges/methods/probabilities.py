@@ -55,7 +55,7 @@ def softmax(scores: FloatArray) -> FloatArray:
 
 
 def sharpen(probabilities: FloatArray, temperature: float) -> FloatArray:
-    """Divide the logarithms by the temperature; below 1 sharpens, above 1 flattens."""
+    """Divide the logarithms by the temperature; values above 1 flatten the probabilities."""
     return softmax(np.log(np.maximum(probabilities, 1e-12)) / temperature)
 
 
@@ -122,7 +122,7 @@ class LevelDescription:
 
 
 def rule_probabilities(lexical: FloatArray) -> FloatArray:
-    """Return probabilities from the 0-3 relevance guideline as a rule, shape (n, 4).
+    """Return probabilities from the 0-3 relevance guideline applied as a rule, shape (n, 4).
 
     The level is 0 if no object is named, 1 if one object is named, 2 if both are, and 3 if both
     are and the comparison names an aspect ("lighter", "better battery"). More distant levels get

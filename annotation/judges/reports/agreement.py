@@ -39,7 +39,7 @@ class JudgeLabels:
     kind
         ``model``, ``classifier``, or ``imported``.
     labels
-        One label per argument (the most frequent of its replicates, or the higher on a tie),
+        One label per argument (the most frequent among its replicates, or the highest on a tie),
         indexed by argument; empty if nothing was scored.
     planned, labelled, unscored
         Numbers of arguments to label, labelled arguments, and arguments without a usable label.
@@ -243,16 +243,16 @@ class JudgeComparison:
     n
         Arguments with both a final label and a label from the judge.
     exact
-        Share of them that are equal.
+        Share of these arguments for which the two labels are equal.
     bias, error
-        Mean of the judge's label minus the final label (above 0 if the judge's labels are higher)
-        and of its absolute value, in steps of the scale.
+        Mean of the judge's label minus the final label (above 0 if the judge's labels are higher),
+        and mean of the absolute difference, in steps of the scale.
     ordinal, interval
         Alpha of the final labels and the judge's labels.
     with_votes
         Ordinal alpha over pairs of one person's vote and the judge's label.
     difference
-        That alpha minus the alpha among people, over the arguments that have both.
+        ``with_votes`` minus the alpha among people, over the arguments for which both exist.
     """
 
     judge: JudgeLabels
@@ -335,9 +335,10 @@ def compare(judge: JudgeLabels, people: PeopleLabels) -> JudgeComparison:
 def difference_from_people(
     people: PeopleLabels, judge: JudgeLabels, confidence: float = 0.95
 ) -> Estimate:
-    """Return ordinal alpha of votes and judge minus that of votes; rule "one against a group".
+    """Return alpha of votes and judge minus alpha among votes; rule "one against a group".
 
-    With fewer items, a judge's rare errors might not occur, and the interval would miss them.
+    With fewer items than the rule requires, a judge's rare errors might not occur, and the
+    interval would miss them.
     """
     rule = RULES["one against a group"]
     estimate = alpha_difference(people.votes, judge.labels, "ordinal", confidence)
@@ -355,7 +356,7 @@ def paired(both: pd.DataFrame) -> Ratings:
 
 
 def label_by_label(table: pd.DataFrame) -> pd.DataFrame:
-    """Return n final, n judge, recall, precision and mean judge for each label of a confusion."""
+    """Return each label's counts, recall, precision and the judge's mean in a confusion table."""
     counts = table.to_numpy(dtype=float)
     finals, predictions, hits = counts.sum(axis=1), counts.sum(axis=0), np.diag(counts)
     columns = table.columns.to_numpy(dtype=float)

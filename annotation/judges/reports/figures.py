@@ -201,7 +201,7 @@ class LabelledArgument:
         Every judge of the round, newest first.
     table
         One row per argument, sorted and indexed by its key, with a column ``final`` and a column
-        for each judge under its key; missing without a label.
+        for each judge under its key; missing labels are NaN.
     votes
         People's votes, one per row: ``item`` (the key of the argument) and ``value``.
     """
@@ -252,7 +252,7 @@ def shown_rows(argument: LabelledArgument, start: int, count: int) -> list[Argum
 
 
 def _votes_of_arguments(argument: LabelledArgument, arguments: pd.Index) -> dict[int, list[int]]:
-    """Return people's votes on some arguments, ascending; reading a whole round takes a second."""
+    """Return sorted votes on the given arguments only; reading a whole round takes a second."""
     votes = argument.votes[argument.votes["item"].isin(arguments)].sort_values("value")
     groups = votes.groupby("item")["value"]
     return {int(item): values.astype(int).tolist() for item, values in groups}

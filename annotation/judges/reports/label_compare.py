@@ -92,7 +92,7 @@ def _judge_choices(study: Study) -> list[tuple[str, str]]:
 
 
 def said_by(study: Study, key: str) -> tuple[str, RaterLabels] | None:
-    """Return the name and labels for a person's key or a key in `choices`; None if unknown."""
+    """Return the name and labels for a person's key or a key in `choices`, or None if unknown."""
     kind, _dash, rest = key.partition("-")
     if kind == "rater":
         return _said_in_round(study, rest)
@@ -230,7 +230,7 @@ def confusion_with(
 
 
 def steps_table(label_round: LabelRound, name: str, rows: list[LabelSet]) -> TableData:
-    """Return a table for a file with every label set compared with one rater."""
+    """Return the comparison of every label set with one rater, as a table for a file."""
     columns = (
         Column(_("Label set"), "title"),
         Column(_("Labels changed by this step"), "changed"),
@@ -248,7 +248,7 @@ def steps_table(label_round: LabelRound, name: str, rows: list[LabelSet]) -> Tab
 
 
 def confusion_table(name: str, chosen: str, table: JudgeConfusion) -> TableData:
-    """Return a table for a file with the confusion of one label set and one rater."""
+    """Return the confusion table of one label set and one rater, for a file."""
     values = table.values
     columns = confusion_columns(SETS[chosen], "%d", values)
     rows = zip(values, table.cells, table.sums, strict=True)

@@ -1,4 +1,4 @@
-"""Figures about judges, the state that they show, model cards and calls."""
+"""Figures about judges, the state of the data behind them, model cards and calls."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class JudgeFigures:
 class BestJudge:
     """The judge with the highest ordinal alpha among the ``n`` ranked judges.
 
-    ``difference`` is that of the `JudgeComparison`, corrected for the selection (Bonferroni).
+    ``difference`` is the `JudgeComparison.difference`, corrected for the selection (Bonferroni).
     """
 
     key: str
@@ -170,7 +170,7 @@ class Disagreement(Sentence):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeResults:
-    """All figures: best judges first, low coverage last; with the keys of selected judges."""
+    """All figures, with the best judges first and low coverage last, and the selected keys."""
 
     people: PeopleFigures
     common: Common
@@ -241,7 +241,7 @@ class JudgeSelection:
 
 
 def state_of(label_round: LabelRound) -> str:
-    """Return a short key that changes with votes, final or judges' labels; four queries."""
+    """Return a short key that changes with votes, final labels or judges' labels."""
     labels = JudgeLabel.objects.filter(label_round=label_round).order_by("run", "trained")
     judged = labels.values_list("run", "trained").annotate(Count("pk"), Count("label"), Max("at"))
     ids = Sum("argument", output_field=BigIntegerField())

@@ -217,7 +217,7 @@ def label_compare(request: StudyRequest, study: Study, label_round_id: uuid.UUID
 def label_compare_figure(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send the sets or the confusion as CSV, LaTeX or Markdown."""
+    """Send the label sets or the confusion table as CSV, LaTeX or Markdown."""
     label_round, key = label_round_or_404(study, label_round_id), request.GET.get("with", "")
     cards = _compared(label_round, key, _set_of(request))["cards"]
     return figure_file(request, cards, figure, format)

@@ -1,4 +1,4 @@
-"""Storage of answers: idempotent, with a history, and without rejecting completed work."""
+"""Idempotent storage of answers, with a history; completed work is never rejected."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

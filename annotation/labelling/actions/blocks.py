@@ -81,7 +81,7 @@ class Blocks(TaskKind):
         return dict(own.order_by().values_list("round").annotate(Count("pk")))
 
     def most_items(self, round_: Round) -> int:
-        """Return the maximum number of items per rater: each once, ordinary items up to the cap.
+        """Return the maximum number of items per rater, with ordinary items up to the share cap.
 
         Each block includes control items as long as the person has not seen all of them. Drafts
         serve no items.
@@ -108,7 +108,7 @@ class Blocks(TaskKind):
         return rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_ms") / 1000)
 
     def measures(self, round_: Round) -> tuple[str, ...]:
-        """Return all measures except for control items; imported rounds have no measures."""
+        """Return all measures except those of control items; imported rounds have no measures."""
         if not self.own(round_).is_live:
             return ()
         return tuple(name for name in MEASURES if name not in OF_CONTROLS)
@@ -116,7 +116,7 @@ class Blocks(TaskKind):
     def last_answers(
         self, round_: Round, most: int, *, with_majority: bool = False, **where: Any
     ) -> dict[int, list[RecentAnswer]]:
-        """Return labelled and skipped items, including control items, which have no agreement."""
+        """Return labelled and skipped items, with control items, for which agreement is None."""
         own = Assignment.objects.filter(round=round_.pk, state__in=DONE, **where)
         columns = ("rater", "answered_at", "active_ms", "label", "is_flagged", "is_extra", "item")
         newest = newest_of_each(own, most, "-answered_at", "-pk")
@@ -150,7 +150,7 @@ class Blocks(TaskKind):
         yield from rows.values_list("rater").annotate(seconds=Sum("active_ms") / 1000.0)
 
     def why_none(self, round_: Round, rater: Rater) -> str:
-        """Return the reason for having no work, as given by `serving`."""
+        """Return the reason why the rater has no work, as given by `serving`."""
         label_round = self.own(round_)
         return next_work(
             label_round=label_round, place=place_for(round_=label_round, rater=rater)
@@ -284,7 +284,7 @@ def _take_slots(assignments: dict[int, int]) -> int:
 
 
 def check_correction(label_round: LabelRound, after: dict[str, Any]) -> None:
-    """Raise RoundNotReady if the votes are reduced or the scale is changed."""
+    """Raise RoundNotReady if the number of votes is reduced or the scale is changed."""
     if set(after) - {"name"}:
         require_live(label_round)
     if after.get("votes_per_item", label_round.votes_per_item) < label_round.votes_per_item:
@@ -324,7 +324,7 @@ def _note_use(label_round: LabelRound, guideline: Any, since: Any) -> None:
 def retire_item(*, label_round: LabelRound, item: Item, is_retired: bool, actor: User) -> None:
     """Stop serving and counting an ordinary item, or restore it.
 
-    A person who already sees the item can still answer; the answer is kept as an extra. Raises
+    A person who is viewing the item can still answer; the answer is kept as an extra. Raises
     RoundNotReady for control items, which are retired on the quality pages.
     """
     label_round = locked_round(label_round, *RUNNING)
@@ -451,7 +451,7 @@ class LabelRoundKind(Blocks):
             check_rules(label_round, place)
 
     def check_removal(self, round_: LabelRound) -> None:
-        """Refuse removal if a judge labelled the round's sentences or other data depend on it."""
+        """Refuse removal if judges labelled its sentences or other data depend on the round."""
         if any(getattr(round_, name).exists() for name in MADE_OF_IT):
             raise RoundNotReady(_("This round is already in use, so it cannot be deleted."))
 
@@ -470,7 +470,7 @@ class LabelRoundKind(Blocks):
         )
 
     def asks(self, items: int) -> str:
-        """Return the number of sentences in words."""
+        """Return text that states the number of sentences."""
         text = ngettext(
             "You will read %(items)s sentence and label it. Every answer is saved immediately.",
             "You will read %(items)s sentences and label each one. Every answer is saved "

@@ -22,7 +22,7 @@ RUNNING = lazy("an ordinary item of this round, which is running")
 
 
 def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[OfferedAnswer]:
-    """Return the labels as offers for a draft or running round, with reasons against some."""
+    """Return the labels as offers for a draft or running round, or the reasons against them."""
     known = {row.argument: row for row in labels}
     columns = ("argument", "control_label")
     present: dict[int, int | None] = dict(label_round.items.values_list(*columns))
@@ -61,7 +61,7 @@ def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[Off
 
 
 def take_labels(label_round: LabelRound, offers: list[OfferedAnswer], actor: User) -> None:
-    """Make arguments, including ordinary items of a draft, control items of a locked round."""
+    """Turn arguments, including a draft's ordinary items, into control items of a locked round."""
     labels = {offer.source.pk: offer.known["label"] for offer in offers}
     for label in set(labels.values()):
         own = [pk for pk, known in labels.items() if known == label]

@@ -173,10 +173,10 @@ class LabelPlan:
 
 @dataclass(frozen=True)
 class Take:
-    """Initial items of a round: arguments, and the number of those with known labels as controls.
+    """Initial items of a round: arguments, and the number of control items among them.
 
-    ``known`` contains arguments with labels that people agreed on. The given number, drawn with
-    the round's seed, become control items; ``train`` of the others are used for training.
+    ``known`` contains arguments with labels that people agreed on. Of these, ``controls`` become
+    control items, drawn with the round's seed; ``train`` of the others are used for training.
     """
 
     which: str = LATER
@@ -367,7 +367,7 @@ def _store_slots(slots: Iterator[Slot]) -> None:
 
 
 def _places(label_round: LabelRound, least_sure_first: Order | None) -> Iterable[tuple[int, int]]:
-    """Yield ordinary items with queue positions, in random order or the judge's uncertain first.
+    """Yield ordinary items with queue positions, randomly ordered or by the judge's uncertainty.
 
     Ranks are random in both cases, so the drawing of control items is not affected.
     """

@@ -230,8 +230,8 @@ def _claim_slots(
 def take_slots(slot_ids: list[int]) -> list[Slot]:
     """Lock free slots that no other transaction holds, and end their old reservations.
 
-    Answers lock an assignment before its slot, so the holding assignments are locked first here as
-    well. All locks use SKIP LOCKED, so two claims and an answer can never deadlock.
+    Answers lock an assignment before its slot, so here, too, the assignments that hold the slots
+    are locked first. All locks use SKIP LOCKED, so two claims and an answer can never deadlock.
     """
     held = dict(Assignment.objects.filter(slot_id__in=slot_ids).values_list("slot_id", "pk"))
     mine = set(
@@ -341,7 +341,7 @@ def answered_count(place: Place) -> int:
 
 
 def member_place(*, label_round: LabelRound, membership: Membership) -> Place:
-    """Return a member's enrolment in a label round, with ``round`` set to it."""
+    """Return a member's enrolment in a label round, with ``round`` set to that round."""
     return place_for(round_=label_round, rater=rater_for(membership=membership))
 
 
@@ -349,7 +349,7 @@ def member_place(*, label_round: LabelRound, membership: Membership) -> Place:
 
 
 def times_of(place: Place) -> list[int | None]:
-    """Return active milliseconds of the items rater labelled or skipped, including controls."""
+    """Return the active milliseconds of each item labelled or skipped, including controls."""
     rows = Assignment.objects.filter(
         rater_id=place.rater_id, round_id=place.round_id, state__in=DONE
     )

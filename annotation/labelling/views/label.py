@@ -99,7 +99,7 @@ _HELD = PreparedQuery(
 def locked_place(request: StudyRequest, study_id: uuid.UUID, label_round_id: uuid.UUID) -> Place:
     """Return the rater's enrolment with its round, locked against concurrent decisions.
 
-    A single query also checks the membership. This lock comes before that of the assignment; see
+    The same query checks the membership. The assignment is locked later; see
     `annotation.labelling.actions.serving`. Raises Http404 or PermissionDenied.
     """
     places = _PLACE(user=request.user.pk, study=study_id, label_round=label_round_id)
@@ -115,7 +115,7 @@ def locked_place(request: StudyRequest, study_id: uuid.UUID, label_round_id: uui
 def held_rows(place: Place, item: uuid.UUID) -> tuple[Assignment, list[Assignment]]:
     """Return the answered item and the rater's other reserved items in serving order, locked.
 
-    A single query, which adds the number of earlier answers as ``answered``. Raises
+    A single query also adds the number of earlier answers as ``answered``. Raises
     Assignment.DoesNotExist.
     """
     rows = _HELD(rater=place.rater_id, label_round=place.round_id, item=item)
@@ -174,7 +174,7 @@ REFUSALS: dict[type[Exception], tuple[str, int]] = {
 
 @study_page(*RATERS, only="GET")
 def label(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Show the next item, or with ?item= an earlier answer of the rater for correction."""
+    """Show the next item or, with ``?item=``, an earlier answer by the rater for correction."""
     place = place_in(request, study, label_round_id)
     if "item" not in request.GET:
         return _page(request, place)
@@ -239,7 +239,7 @@ def _store(
 
 @study_page(*RATERS, only="GET")
 def label_next(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Return the rater's reserved items, for a page that resumes."""
+    """Return the rater's reserved items, for a page that is being resumed."""
     place = place_in(request, study, label_round_id)
     answered = answered_count(place)
     return JsonResponse(_coming(_work(request, place, answered), answered))
@@ -339,7 +339,7 @@ def _refuse(
 
 
 def _coming(work: LabelWork, answered: int) -> dict[str, Any]:
-    """Return only the rater's own work, because round progress would reveal that of others."""
+    """Return only the rater's own work; the round's progress would reveal the work of others."""
     return {
         "next": [item_payload(row) for row in with_texts(work.assignments)],
         "progress": {"answered": answered},
@@ -350,7 +350,7 @@ def _coming(work: LabelWork, answered: int) -> dict[str, Any]:
 def _work(
     request: StudyRequest, place: Place, answered: int, waiting: list[Assignment] | None = None
 ) -> LabelWork:
-    """Return the remaining work; for participants, only the number of items in their link."""
+    """Return the remaining work; for participants, only as many items as their link requires."""
     label_round: Any = place.round
     reason = over_reason(request, label_round, answered)
     if reason:

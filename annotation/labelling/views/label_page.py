@@ -74,7 +74,7 @@ class LabelWays:
 
 @dataclass(frozen=True)
 class LabelPageState:
-    """Content of a label page: reserved items, and the current item or the reason for none."""
+    """Content of a label page: reserved items, and the current item or why there is none."""
 
     label_round: LabelRound
     waiting: list[Assignment]
@@ -154,7 +154,7 @@ def label_trial(
 def label_trial_answer(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Respond to a trial answer like a real answer, without storing it."""
+    """Respond to a trial answer as to a real one, without storing it."""
     label_round, rows = _tried(study, label_round_id)
     form = AnswerForm(request.POST)
     number = _number(rows, form.cleaned_data["item"]) if form.is_valid() else 1
@@ -176,7 +176,7 @@ def label_trial_answer(
 def label_trial_next(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Return the next items for a page that resumes."""
+    """Return the next items for a page that is being resumed."""
     _label_round, rows = _tried(study, label_round_id)
     return JsonResponse(_coming(rows, 0))
 

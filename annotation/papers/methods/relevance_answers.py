@@ -149,7 +149,7 @@ def _named(name: str, means: PooledMeans, figures: Sequence[str]) -> Values:
 
 
 def _cleanly_read(answer: CitingAnswer) -> AnswerFigures:
-    """Score by label number and every form of citation, but only where the paper looks."""
+    """Score by label number; read all forms of citation, but only at the end of segments."""
     cited = cited_in_paper_segments(answer.key[2])
     relevant = {n for n, label in answer.labels.items() if (label or 0) >= RELEVANT}
     if not cited or not relevant:

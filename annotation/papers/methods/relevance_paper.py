@@ -70,7 +70,7 @@ def control_accuracy(votes: pd.DataFrame) -> pd.Series:
 def consensus_values(
     labels: Mapping[Any, int], released: Mapping[Any, Collection[int]]
 ) -> tuple[int, int]:
-    """Return the number of labels equal to a released label, and of units with both labels.
+    """Return the number of labels equal to a released label, and the number of units with both.
 
     If the release labels copies of a sentence differently, each of these labels counts as
     released.
@@ -286,7 +286,7 @@ def _batches(sheets: Iterable[ExpertSheet], crowd: set[Unit]) -> list[pd.DataFra
 
 
 def _controls(sheets: Iterable[ExpertSheet]) -> pd.DataFrame:
-    """Return the labels of the control sheet, except the item left out of its own statistics."""
+    """Return the labels of the control sheet, except the item that the sheet does not score."""
     rows = [
         (row.row, row.row, rater, label)
         for sheet in sheets
@@ -316,7 +316,7 @@ def _model(records: Iterable[ReleasedLabel]) -> pd.DataFrame:
 def _consensus(
     rows: pd.DataFrame, batches: list[pd.DataFrame], released: dict[Unit, list[int]]
 ) -> Values:
-    """Compare released labels with majority, experts over majority, and ties as released."""
+    """Compare labels with the release: majorities, expert overrides, and ties settled as there."""
     votes = rows[rows["is_counted"]].astype({"value": int})
     overrides = pd.concat(batches[:OVERRIDING])
     nothing = pd.DataFrame(columns=["unit", "rater", "value"])

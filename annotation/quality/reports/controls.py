@@ -189,9 +189,10 @@ def low_raters(label_round: LabelRound, below: float, rule: str) -> set[int]:
 def preview_exclusion(
     label_round: LabelRound, below: float, rule: str, *, state: str = ""
 ) -> dict[str, Any]:
-    """Return the number of raters to exclude, and ordinary votes ``now`` and ``then``; cached.
+    """Return the number of raters to exclude, and the votes before and after; cached.
 
-    ``state`` is the state of the votes, if already known to the caller.
+    ``now`` and ``then`` describe the ordinary votes. ``state`` is the state of the votes, if the
+    caller already knows it.
     """
 
     def compute() -> dict[str, Any]:
@@ -249,7 +250,10 @@ def curve_table(label_round: LabelRound, rows: list[dict[str, Any]], name: str) 
 
 
 def curve_chart(label_round: LabelRound, rows: list[dict[str, Any]], name: str, size: str):
-    """Return the chart of alpha, coverage and ties, or of label shares; else raise KeyError."""
+    """Return the chart of alpha, coverage and ties, or of label shares.
+
+    Raises KeyError for any other name.
+    """
     points = {"figures": _figure_points, "labels": _label_points}[name](label_round, rows)
     titles = (_("Left out below this control accuracy"), "")
     return lines(points, x="below", y="share", series="name", titles=titles, size=size)

@@ -153,10 +153,10 @@ def control_records(label_round: LabelRound, **where: object) -> dict[int, Contr
 
 
 def starts_of(label_round: LabelRound, **where: object) -> dict[int, int]:
-    """Count each rater's control answers from before the steps were last passed.
+    """Count the control answers that each rater gave before last passing the steps.
 
-    This applies only to rounds in which a fall requires the steps again; in other rounds, the
-    chart counts all answers.
+    This applies only to rounds in which raters must repeat the steps after a fall; in other
+    rounds, the chart counts all answers.
     """
     if label_round.on_fall != LabelRound.OnFall.RECHECK:
         return {}

@@ -83,7 +83,7 @@ def heads(sort: str) -> list[dict[str, Any]]:
 
 
 def filters(people: list[AnnotatorQuality], show: str) -> list[dict[str, Any]]:
-    """Return the filters that match any annotators, with counts."""
+    """Return the filters that match at least one annotator, with counts."""
     counts = {name: sum(map(test, people)) for name, (_title, test) in FILTERS.items()}
     return [
         {"name": name, "title": title, "count": counts[name], "is_current": name == show}
@@ -93,7 +93,7 @@ def filters(people: list[AnnotatorQuality], show: str) -> list[dict[str, Any]]:
 
 
 def totals(people: list[AnnotatorQuality]) -> dict[str, float]:
-    """Return totals over annotators, and the most intervals expected below a mark by chance."""
+    """Return totals over annotators, and the most intervals that chance would put below a mark."""
     with_controls = sum(bool(person.controls.n) for person in people)
     return {
         "people": len(people),

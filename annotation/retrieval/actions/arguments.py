@@ -1,4 +1,4 @@
-"""Searches for sentences in corpora or with a CAM service, and new arguments from them."""
+"""Searches for sentences in corpora or with a CAM service, to add them as arguments."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -108,7 +108,7 @@ def _ranked(corpora: list[int], query: Query, is_comparative: bool, wanted: int)
 
 
 def _with_marks(expression: str, corpora: list[int], is_comparative: bool) -> str:
-    """Restrict the query to the corpora with the marks column (see migration 0005)."""
+    """Use the marks column to restrict the query to the corpora (see migration 0005)."""
     chosen = " OR ".join(f"c{pk}" for pk in corpora)
     compares = "AND marks : k" if is_comparative else "NOT marks : k"
     return f"(text : ({expression}) AND marks : ({chosen})) {compares}"
@@ -249,7 +249,7 @@ def take_corpus_sentences(
 
 
 def take_cam_sentences(*, asked: CamRequest, places: Iterable[int], actor: User) -> AddedArguments:
-    """Add sentences in a reply, selected by position from 1, to its comparison."""
+    """Add sentences in a reply, selected by position from 1, to the request's comparison."""
     sentences = asked.found or []
     rows = [
         (

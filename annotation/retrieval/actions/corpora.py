@@ -119,7 +119,7 @@ def discard_old_corpora() -> int:
 
 
 def _move(corpus: Corpus, state: str, allowed: set[str], **changes: Any) -> None:
-    """Set the state if the current state is allowed or its job stopped unexpectedly."""
+    """Set the state if the current state allows it or the corpus's job stopped unexpectedly."""
     if is_stranded(corpus):
         allowed = allowed | {state}
     stored_corpora = Corpus.objects.filter(

@@ -189,7 +189,7 @@ class FindViews(StudyViews):
 
     @extend_schema(request=SentencesInput, responses=TakenSerializer)
     def take(self, request: Request, comparison_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Add sentences as arguments, selected by key; unknown keys are ignored."""
+        """Add the sentences with the given keys as arguments; unknown keys are ignored."""
         comparison = comparison_of(self, comparison_id)
         data = self.read(SentencesInput)
         arguments = actions.take_corpus_sentences(
@@ -258,7 +258,7 @@ class CamRequestViews(StudyViews):
 
     @extend_schema(request=PlacesInput, responses=TakenSerializer)
     def take(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Add sentences in the reply as arguments, selected by position."""
+        """Add the sentences at the given positions in the reply as arguments."""
         query = self.find_row(public_id)
         data = self.read(PlacesInput)
         arguments = actions.take_cam_sentences(

@@ -43,7 +43,7 @@ class CamServiceSerializer(serializers.Serializer):
 
 
 class CamRequestSerializer(ReadSerializer):
-    """One request to the CAM service, which failed if its job failed."""
+    """One request to the CAM service; the request failed if its job failed."""
 
     comparison = public_id("comparison")
     job = public_id("job", allow_null=True, default=None)

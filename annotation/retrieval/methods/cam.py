@@ -114,8 +114,8 @@ class FoundSentence:
     text
         Text with single spaces, up to 2,000 characters.
     address, document
-        The http(s) address of the first document that contains it, or else the id of that
-        document; at most one of them is set.
+        The first document that contains it, identified by its http(s) address or otherwise by its
+        id; at most one of them is set.
     score
         Score computed by the service, comparable within a reply; None if not sent.
     favours

@@ -247,7 +247,7 @@ def build_query(object1: str, object2: str, *, aspect: str = "", any_word: bool 
     object1, object2
         Names as people write them.
     aspect
-        Aspect, of which any word is sufficient; may be empty.
+        Aspect to search for; any of its words is sufficient. May be empty.
     any_word
         Whether any word in a name, except function words, matches the object.
 
