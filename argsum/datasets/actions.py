@@ -69,8 +69,8 @@ def prepare_dataset(
     """Store the first failed step of every argument and the counts per split.
 
     ``repeats`` counts the repeated arguments of each split. ``again`` contains the primary keys of
-    arguments whose match occurs in another row. ``half`` is the half that the step ``half``
-    selects. A parameter that is None keeps the stored value. Raises ValueError for an unknown
+    arguments whose match is repeated in another row. ``half`` is the half that the step ``half``
+    selects. If a parameter is None, the stored value is kept. Raises ValueError for an unknown
     step.
     """
     chosen = checked_steps(steps)
@@ -255,8 +255,8 @@ class StatementCounts:
 class CellBook:
     """Adds comments to one cell and counts the additions.
 
-    An unsaved cell is only read. ``fresh`` contains the hashes of statements that a dry run would
-    have written.
+    Nothing is written for an unsaved cell. ``fresh`` contains the hashes of statements that a dry
+    run would have written.
     """
 
     cell: Cell

@@ -138,7 +138,7 @@ class CellDetailSerializer(serializers.Serializer):
 
 
 class CellArgumentSerializer(ReadSerializer):
-    """One argument; a key point in neither list is undecided.
+    """One argument; a key point in neither ``matches`` nor ``differs`` is undecided.
 
     ``comments`` is the number of comments that contain the statement.
     """
@@ -176,7 +176,7 @@ class ArgumentFilter(filters.FilterSet):
     show = filters.ChoiceFilter(choices=_SHOWN, method="shown")
 
     def shown(self, rows: QuerySet, _name: str, value: str) -> QuerySet:
-        """Apply the same filter as the page of the cell."""
+        """Apply the same filter as the cell's page."""
         return shown_arguments(rows, value)
 
 
@@ -186,7 +186,7 @@ class DatasetViews(StudyViews):
     serializer_class = DatasetSerializer
 
     def rows(self) -> QuerySet[Dataset]:
-        """Return the rows by name."""
+        """Return the rows, sorted by name."""
         return datasets_of(self.study)
 
     @extend_schema(responses=DatasetDetailSerializer)
@@ -234,7 +234,7 @@ class CellViews(StudyViews):
     filterset_class = CellFilter
 
     def rows(self) -> QuerySet[Cell]:
-        """Return the rows by position. Raises 404 for a dataset of another study."""
+        """Return the rows, ordered by position. Raises 404 for a dataset of another study."""
         rows = Cell.objects.filter(dataset__study=self.study).select_related("dataset")
         if "dataset_id" not in self.kwargs:
             return rows
@@ -274,7 +274,7 @@ class CellArgumentViews(CellPartViews):
     filterset_class = ArgumentFilter
 
     def rows(self) -> QuerySet[CellArgument]:
-        """Return the rows by position. Raises 404 for a cell of another study."""
+        """Return the rows, ordered by position. Raises 404 for a cell of another study."""
         labels = KeyPointMatch.objects.select_related("key_point").order_by("key_point__position")
         return with_comments(arguments_of(self.cell())).prefetch_related(
             Prefetch("matches", queryset=labels, to_attr="labels")
@@ -315,7 +315,7 @@ class CommentFilter(filters.FilterSet):
     )
 
     def shown(self, rows: QuerySet, _name: str, _value: str) -> QuerySet:
-        """Filter comments without a kept statement."""
+        """Return only the comments without a kept statement."""
         return saying_nothing(rows)
 
     def paired(self, rows: QuerySet, _name: str, _value: str) -> QuerySet:
@@ -339,7 +339,7 @@ class CellCommentViews(CellPartViews):
     filterset_class = CommentFilter
 
     def rows(self) -> QuerySet[Comment]:
-        """Return the rows by position. Raises 404 for a cell of another study."""
+        """Return the rows, ordered by position. Raises 404 for a cell of another study."""
         links: Any = CommentStatement.objects.select_related("argument").order_by("position")
         prefetch = Prefetch("statements", queryset=links, to_attr="said")
         return comments_of(self.cell()).prefetch_related(prefetch)

@@ -1,4 +1,4 @@
-"""Forms of datasets: the name at import, the steps of the recipe, and the filters of a cell."""
+"""Forms for datasets: the name on import, the steps of the recipe, and the filters of a cell."""
 
 from typing import Any
 
@@ -139,7 +139,7 @@ class RecipeForm(HalfFields):
 
 
 class StatementRecipeForm(forms.Form):
-    """Preprocessing steps for statements of comments, which the import has already split."""
+    """Preprocessing steps for comments, which the import has already split into statements."""
 
     steps = forms.MultipleChoiceField(
         label=_("Keep a statement if it"),
@@ -149,7 +149,7 @@ class StatementRecipeForm(forms.Form):
     )
 
     def chosen(self) -> tuple[list[str], None]:
-        """Return the chosen steps; statements have no half."""
+        """Return the chosen steps without a half, which statements do not support."""
         return self.cleaned_data["steps"], None
 
 

@@ -11,7 +11,7 @@ class Dataset(models.Model):
 
     ``recipe`` contains the preprocessing steps and the number of arguments left after each step,
     by split: ``{"steps": [...], "counts": {split: {step: number}}}``. ``again`` contains the
-    primary keys of arguments with a match in another row of their file. ``half`` contains the
+    primary keys of arguments whose match is repeated in another row. ``half`` contains the
     selected half and its seed if the half is one of the steps.
     """
 
@@ -143,8 +143,9 @@ class KeyPointMatch(models.Model):
 class Comment(models.Model):
     """A comment as written; its sentences are the arguments to summarize.
 
-    ``key`` identifies a comment of a file, so that the file can be imported again. It is a hash of
-    the comment's id, or else of its text, its attributes and its number among equal comments.
+    ``key`` identifies a comment in a file, so that the file can be imported again. It is a hash of
+    the comment's id or, without an id, of its text, its attributes and its number among identical
+    comments.
     ``attributes`` contains the other columns: ``{column: text}``.
     """
 
@@ -173,7 +174,7 @@ class Comment(models.Model):
 
 
 class CommentStatement(models.Model):
-    """One sentence of a comment; equal sentences of several comments share one argument."""
+    """One sentence of a comment; identical sentences in several comments share one argument."""
 
     comment = models.ForeignKey(Comment, models.CASCADE, related_name="statements", db_index=False)
     argument = models.ForeignKey(CellArgument, models.CASCADE, related_name="said_in")
@@ -187,7 +188,7 @@ class CommentStatement(models.Model):
 
 
 class NearDuplicateGroup(models.Model):
-    """Comments with almost the same text, as from a form letter; they count as one voice.
+    """Comments with almost the same text, such as form letters; they count as one voice.
 
     All of them resemble ``centre``. If a person undoes a group, its row stays, so that later
     copies do not form a new group.

@@ -185,7 +185,7 @@ def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpRespons
 
 @study_page(*RESEARCHERS, only="GET")
 def cell_comments(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
-    """List the comments of a cell by page, filtered by text and column."""
+    """Show one page of a cell's comments, filtered by text and column."""
     cell = cell_or_404(study, cell_id)
     form = CommentFilterForm(request.GET, attributes=attributes_of(cell.dataset))
     chosen = form.cleaned_data if form.is_valid() else {}
@@ -227,9 +227,9 @@ LONGEST = 120
 
 @dataclass(frozen=True)
 class ChosenDataset:
-    """All datasets of a study and the public id of the chosen dataset; empty means all.
+    """All datasets of a study and the public id of the chosen dataset; an empty id means all.
 
-    Systems with ``without`` in their names are hidden; an empty value hides no systems. ``usual``
+    Systems whose names contain ``without`` are hidden; an empty value hides no systems. ``usual``
     is the default if the URL does not set ``without``.
     """
 
@@ -257,7 +257,7 @@ def chosen_dataset(request: HttpRequest, study: Study, usual: str = "") -> Chose
 
 
 def state_of(*parts: object) -> str:
-    """Return a short hash of the shown data, which browsers use as cache key for charts."""
+    """Return a short hash of the shown data, which browsers use as the cache key for charts."""
     return sha256(repr(parts).encode()).hexdigest()[:16]
 
 

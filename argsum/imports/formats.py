@@ -65,7 +65,7 @@ KEY_POINT_SAMPLE = Sample(
 
 
 def fits_key_points(look: Look) -> str:
-    """Return why the file fits: key points by topic in a table or a JSON object; else ""."""
+    """Return why the file fits, or "" if it does not contain key points by topic."""
     if {"reference", "argument", "keypointid", "label"} & look.bare:
         return ""
     if {"topic", "key_point"} <= columns_of(look.columns).keys():
@@ -76,7 +76,7 @@ def fits_key_points(look: Look) -> str:
 
 
 def fits_scores(look: Look) -> str:
-    """Return why the JSON fits: scores, clusterings, a model's counts or soft scores; else ""."""
+    """Return why the JSON fits, or "" if it has no scores, clusterings or counts by a model."""
     named = {"scores", *CLUSTERINGS}
     if "parameter_names" in look.keys and named & set(look.keys):
         return _("it contains parameter_names alongside scores or clusterings")
@@ -90,7 +90,7 @@ class ScoresImportForm(ExistingDatasetImportForm):
     form_class: type[ExistingDatasetForm] = StoredScoresForm
 
     def initial(self) -> dict[str, Any]:
-        """Return the earlier answers, or the system from the file name."""
+        """Return the earlier answers, with the system taken from the file name if not given."""
         return self.file.options | {"system": system_of(self.file.options, self.file.name)}
 
 

@@ -61,7 +61,7 @@ def paragraphs_of(points: Sequence[tuple[int, str, int]], most: int) -> list[lis
 
 
 def statements_for(candidates: Sequence[Sequence[tuple[int, str]]], most: int) -> list[int]:
-    """Choose statements of different wordings, spread over key points.
+    """Choose statements with different wordings, spread over key points.
 
     The best statement of each key point comes first, then the second-best of each, and so on. A
     statement that addresses a language model is left out, because it is useless as a source.
@@ -119,7 +119,7 @@ def read_sentences(
     ReplyNotUsable
         With the reason: ``not_schema`` for anything but such a list, ``wrong_type`` for a citation
         that is not an integer, ``out_of_set`` for more than twice the requested sentences,
-        ``empty`` if no sentence has a text.
+        ``empty`` if no sentence has any text.
     """
     # Even without a finish reason, because a JSON object shows where it ends.
     answer = extract_json(parse_prose(reply, finish_reason or "stop", refusal=refusal))
@@ -216,7 +216,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def numbers_in(text: str) -> set[str]:
-    """Return the numbers in a text (spelled ones as digits) and its words of quantity.
+    """Return the numbers in a text (number words as digits) and its quantity words.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def numbers_in(text: str) -> set[str]:
 
 
 def has_new_number(text: str, cited: Iterable[str]) -> bool:
-    """Whether a sentence has a number that occurs in none of the statements it cites."""
+    """Return whether a sentence has a number that occurs in none of the statements it cites."""
     known = {number for statement in cited for number in numbers_in(statement)}
     return not numbers_in(text) <= known
 
@@ -267,7 +267,7 @@ class SentenceSupport:
     cites
         The remaining citations: statements that the sentence is close to.
     scores
-        ``similarity`` to the closest cited statement; ``overlap`` of words with it (Jaccard);
+        ``similarity`` to the closest cited statement; ``overlap``, their words' Jaccard index;
         ``near``, the cosine with the mean of all cited statements; ``closer``, the share of
         statements at other key points that are closer; ``clause``, the largest such share of any
         clause.
@@ -279,7 +279,7 @@ class SentenceSupport:
 
 
 def clauses_of(text: str) -> list[str]:
-    """Return the parts of a sentence that make sense alone, or the whole text if it has none.
+    """Return the parts of a sentence that make sense alone; if none do, return the whole text.
 
     Parts of fewer than four words are joined to their neighbour.
 

@@ -10,8 +10,9 @@ from ..analysis.models import Analysis
 class ProseSummary(models.Model):
     """The summary of an analysis that one run writes.
 
-    ``revision`` is that of the analysis when the run began. ``printed`` counts the sentences that
-    their citations support, ``left_out`` the others; both are known once every reply is checked.
+    ``revision`` is the analysis's revision when the run began. ``printed`` counts the sentences
+    that their citations support, and ``left_out`` counts the other sentences; both are known once
+    every reply has been checked.
     """
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="prose_summary")

@@ -57,7 +57,7 @@ class ParagraphKey(NamedTuple):
 
 
 def heading_of(points: Sequence[FoundPoint]) -> str:
-    """Return the theme of key points; without a theme, the text of a single key point or ""."""
+    """Return the theme of key points or, without a theme, the text of a single key point or ""."""
     themes = {point.theme for point in points}
     if len(themes) == 1 and (theme := themes.pop()):
         return str(theme)
@@ -65,9 +65,9 @@ def heading_of(points: Sequence[FoundPoint]) -> str:
 
 
 def best_attempts(rows: Sequence[ProseParagraph]) -> list[ProseParagraph]:
-    """Return the best attempt at each paragraph, in order: the one with most printed sentences.
+    """Return for each paragraph, in order, the attempt with the most printed sentences.
 
-    Ties go to the attempt that leaves out fewest sentences, then to the latest.
+    Ties go to the attempt that leaves out the fewest sentences, then to the latest attempt.
     """
     best: dict[int, ProseParagraph] = {}
     for row in sorted(rows, key=lambda row: (row.attempt, row.call.position)):
@@ -86,8 +86,8 @@ def _rank(row: ProseParagraph) -> tuple[int, int]:
 class CheckedSentence:
     """A written sentence with its outcome; ``verdict`` is empty until it is checked.
 
-    ``cites`` are the statements that it cites; for a printed sentence, only the citations that
-    stay.
+    ``cites`` are the statements that it cites; for a printed sentence, only the remaining
+    citations.
     """
 
     text: str
@@ -130,7 +130,7 @@ class CheckedParagraph:
 
 
 def checked_paragraphs(run: Run) -> list[CheckedParagraph]:
-    """Return the paragraphs of a run written so far; two queries."""
+    """Return the paragraphs of a run that have been written so far, in two queries."""
     rows = best_attempts(list(run.prose_paragraphs.select_related("call")))
     keys = {row.pk: ParagraphKey.of(row.call.subject_ids).statements for row in rows}
     arguments = CellArgument.objects.in_bulk({key for own in keys.values() for key in own})
@@ -155,7 +155,7 @@ def checked_paragraphs(run: Run) -> list[CheckedParagraph]:
 
 
 def printed_summary(analysis: Analysis) -> PrintedSummary | None:
-    """Return the newest summary of an analysis that has printed sentences; four queries."""
+    """Return an analysis's newest summary with printed sentences, in four queries."""
     rows = ProseSummary.objects.filter(analysis=analysis, printed__gt=0)
     summary = rows.select_related("run__prompt").first()
     if summary is None or summary.checked_at is None:

@@ -99,7 +99,7 @@ class DatasetField(forms.ModelChoiceField):
 def number(
     recipe: Recipe, name: str, label: Any, help_text: Any = "", most: int | None = None
 ) -> forms.IntegerField:
-    """Return a field for a number of a recipe, with its bounds and its default."""
+    """Return a field for a number in a recipe, with its bounds and its default."""
     usual = getattr(recipe(), name)
     bounds: tuple[Any, Any] = recipe.bounds[name]
     kind: Any = forms.FloatField if isinstance(usual, float) else forms.IntegerField
@@ -115,7 +115,7 @@ def number(
 
 
 class TrainingRecipeForm(forms.Form):
-    """A model trained on a dataset of the study; fields of the recipe are ``advanced``."""
+    """A model trained on a dataset of the study; ``advanced`` lists the fields of the recipe."""
 
     advanced: tuple[str, ...] = ()
     recipe_type: Recipe

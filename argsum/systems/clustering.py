@@ -50,7 +50,7 @@ def reduce_vectors(
     min_distance: float = 0.0,
     seed: int = 1,
 ) -> FloatArray:
-    """Reduce vectors by UMAP with cosine distance; equal inputs and seeds give equal outputs.
+    """Reduce vectors by UMAP with cosine distance; the same input and seed give the same output.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def reduce_vectors(
     UMAP needs more arguments than neighbours and at least two more than components. Smaller cells
     get the principal components of their unit vectors instead, padded with zeros if there are too
     few. UMAP runs in one thread, because only then is it reproducible. The first call on a machine
-    compiles for 10–30 s; the result is cached.
+    spends 10–30 s compiling; the result is cached.
     """
     n = len(vectors)
     if not uses_umap(n, neighbours=neighbours, components=components):
@@ -91,8 +91,8 @@ def reduce_vectors(
 def umap_class() -> Any:
     """Return UMAP, with compiled functions cached in ``NUMBA_CACHE_DIR`` for the next process.
 
-    Only a few of its functions enable caching themselves. It is enabled here as Numba's own
-    decorator does, and only before a function is first compiled.
+    Only a few of its functions enable caching themselves. Here, it is enabled in the same way as
+    by Numba's own decorator, and only before a function is first compiled.
     """
     import umap
     from numba.core.caching import NullCache
@@ -111,7 +111,7 @@ def umap_class() -> Any:
 
 
 def uses_umap(n: int, *, neighbours: int, components: int) -> bool:
-    """Whether a cell of n arguments is large enough for UMAP."""
+    """Return whether a cell of n arguments is large enough for UMAP."""
     return n > max(neighbours, components + 1)
 
 
@@ -131,7 +131,7 @@ def principal_components(vectors: Floats, components: int) -> FloatArray:
 
 
 def density_clusters(reduced: FloatArray, *, min_size: int = MIN_SIZE) -> list[int]:
-    """Return cluster ids by HDBSCAN, numbered from 0 by first appearance; -1 is unclustered.
+    """Return cluster ids from HDBSCAN, numbered from 0 by first appearance; -1 is unclustered.
 
     Parameters
     ----------
@@ -309,7 +309,7 @@ def _likened(pairs: Scores, weight: float) -> Scores:
 
 
 def chosen(figures: Mapping[str, Any]) -> Grid | None:
-    """Return the setting chosen on dev when the match scorer was trained; None if none was."""
+    """Return the setting chosen on dev when the match scorer was trained, or None."""
     if "beyond_threshold" not in figures:
         return None
     return {

@@ -152,7 +152,7 @@ class Tools(Protocol):
         ...
 
     def shared(self, what: str, make: Callable[[], Any], *, by: Sequence[str] = ()) -> Any:
-        """Return a value computed once for all settings of a cell with equal parameters ``by``.
+        """Return a value computed once for all settings of a cell that agree in ``by``.
 
         The computation time is divided among these settings.
         """
@@ -170,7 +170,7 @@ class SummarizationSystem:
     title, about, citation
         Its name, its description in one sentence, and its publication.
     summarize
-        Computes one setting of one cell; equal input gives an equal summary.
+        Computes one setting of one cell; identical input gives an identical summary.
     needs
         Which of `MATCH`, `QUALITY` and `VECTORS` it asks its tools for.
     parameters
@@ -180,8 +180,7 @@ class SummarizationSystem:
     warm_up
         Called with the number of arguments and the settings before any setting is timed.
     chosen
-        Returns the grid chosen when the match scorer was trained, given the training's figures;
-        or None.
+        Given the figures of the match scorer's training, returns the grid chosen there, or None.
     package
         Name and version of the installed package that provides it; set by the registry.
     """
@@ -382,7 +381,7 @@ def find_candidates(
 def pick_candidates(
     arguments: Sequence[str], quality: Floats, *, rule: CandidateRule, fill_up: float
 ) -> list[int]:
-    """Return positions of the candidates, in order of entry.
+    """Return the positions of the candidates, in the order in which they are selected.
 
     All arguments that pass the rule come first, in the order given. If they make up less than the
     share `fill_up` of all arguments, the best arguments that failed on quality alone follow, then
@@ -397,7 +396,7 @@ def pick_candidates(
     rule
         Requirements for an argument.
     fill_up
-        Minimum share of the arguments, 0–1; the count is rounded, halves to the even number.
+        Minimum share of the arguments, 0–1; the count is rounded, with halves to even.
 
     Raises
     ------

@@ -180,7 +180,7 @@ def smatchtopr(
 def rank_candidates(
     between: Floats, quality: Floats, *, edge: float = EDGE, damping: float = DAMPING
 ) -> list[int]:
-    """Rank all candidates, most important first: `smatchtopr` before it omits any.
+    """Rank all candidates as `smatchtopr` does before it omits any, most important first.
 
     One ranking serves all values of `redundancy`.
     """
@@ -217,7 +217,7 @@ def page_rank(
     damping: float = DAMPING,
     most_nodes: int = MOST_NODES,
 ) -> list[float]:
-    """Return the importance of each candidate; sums to 1.
+    """Return the importance of each candidate; the values sum to 1.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ def read_argkp(source: ImportSource) -> Iterator[Line]:
 
 
 def read_pairs(source: ImportSource) -> Iterator[Line]:
-    """Read one row per argument and key point; without a label column every row is a match."""
+    """Read one row per argument and key point; without a label column, every row is a match."""
     file = read_argument_pairs(source.path, name=source.name, **source.reading)
     if not file.has_label:
         yield from _matches_only(source.log.unread)
@@ -305,16 +305,16 @@ def fits_argkp(look: Look) -> str:
 
 
 def fits_pairs(look: Look) -> str:
-    """Return why the rows fit, or "" if they do not have an argument and a key point each."""
+    """Return why the rows fit, or "" if they do not each have an argument and a key point."""
     if not named_columns(look.columns) >= {"topic", "argument", "key_point", "stance"}:
         return ""
     return _("each row has a topic, a stance, an argument and a key point")
 
 
 def fits_list(look: Look) -> str:
-    """Return why the rows fit: arguments on topics, with debate columns; "" if they do not.
+    """Return why the rows fit, or "" if they are not arguments on topics with debate columns.
 
-    Files with both qualities of ArgQ-30k have another format.
+    Files with both qualities of ArgQ-30k belong to another format.
     """
     named = named_columns(look.columns)
     is_rated = {"wa", "macep"} <= look.bare

@@ -130,7 +130,7 @@ def first_is_comment(table: Any, options: Mapping[str, Any]) -> bool:
 
 
 def _mapped(source: ImportSource, table: Table) -> tuple[dict[str, str], Iterator[TableRow]]:
-    """Return the chosen columns, or else the proposed columns. Raises ImportRefused."""
+    """Return the chosen columns, or the proposed columns by default. Raises ImportRefused."""
     option = dict(source.options.get("mapping") or {})
     rows: Iterator[TableRow] = table.rows
     if not option:
@@ -167,7 +167,7 @@ def _reading(source: ImportSource, table: Table, mapping: Mapping[str, str]) -> 
 
 
 def _topic(source: ImportSource) -> str:
-    """Return the given topic, or else the only topic of the dataset. Raises ImportRefused."""
+    """Return the given topic, or by default the dataset's only topic. Raises ImportRefused."""
     if topic := source.text("topic"):
         if len(topic) > LONGEST_TOPIC:
             raise ImportRefused(_("A topic can have at most %s characters.") % LONGEST_TOPIC)
@@ -183,7 +183,7 @@ def _topic(source: ImportSource) -> str:
 
 
 def _order(source: ImportSource, column: str | None) -> Order:
-    """Return the given date order, or else the order found in the column. Raises ImportRefused."""
+    """Return the given date order, or the order detected in the column. Raises ImportRefused."""
     refusal = _("“%s” is not a date order. Use day or month for the part that comes first.")
     word = source.choice("date_order", list(Order), refusal)
     if word or column is None:
@@ -252,7 +252,7 @@ def key_of_id(name: str) -> str:
 
 
 def _key(reading: _Reading, row: TableRow, topic: str, text: str) -> str:
-    """Return a key from the text, the other columns and the row's number among equal rows."""
+    """Build a key from the text, the other columns and the row's number among identical rows."""
     comment, about = reading.columns["comment"], reading.columns.get("topic")
     others = sorted(
         (header, words)
@@ -358,7 +358,7 @@ _ELSEWHERE = {"object1", "object2", "rater", "filename"}
 
 
 def fits_comments(look: Look) -> str:
-    """Return why the file fits: a column of texts or a single column, no key points or stances."""
+    """Return why the file is likely to contain comments, or "" if it is not."""
     named = named_columns(look.columns)
     if "key_point" in named or look.bare & _ELSEWHERE or look.has_points:
         return ""

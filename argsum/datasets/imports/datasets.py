@@ -32,7 +32,7 @@ from .argument_files import (
 class CellChange:
     """Data that a file adds to a cell, and data that contradicts the cell.
 
-    Positions are those of the file's cell. ``rated`` contains stored arguments whose quality
+    Positions refer to the file's cell. ``rated`` contains stored arguments whose quality
     differs from the file's quality, and ``unrated`` counts those without a stored quality.
     """
 
@@ -55,7 +55,7 @@ class CellChange:
 
 @dataclass
 class StoredCell:
-    """A stored cell and its rows, by hash of the text and by pair of keys."""
+    """A stored cell with its rows, indexed by text hash and by pair of keys."""
 
     cell: Cell
     arguments: dict[str, CellArgument] = field(default_factory=dict)
@@ -120,7 +120,7 @@ def _compare_argument(stored: CellArgument, argument: RawArgument, change: CellC
 
 
 def stored_cells(dataset: Dataset, wanted: Sequence[RawCell]) -> dict[tuple[str, int], StoredCell]:
-    """Return the stored cells among those requested, in four queries; none for a new dataset."""
+    """Return the requested cells that are stored, in four queries; a new dataset has none."""
     if dataset.pk is None:
         return {}
     rows = Cell.objects.filter(dataset=dataset, topic__in={cell.topic for cell in wanted})
@@ -236,7 +236,7 @@ class DatasetReconciliation(CellReconciliation):
         return (*steps, HALF) if half else steps
 
     def _other_recipe(self, dataset: Dataset, steps: Sequence[str]) -> list[str]:
-        """Return a note that an existing dataset keeps its recipe if another one was requested."""
+        """Return a note if another recipe was requested for a dataset that keeps its own."""
         if not any(self._asked) or not dataset.recipe:
             return []
         recipe, half = self._asked
@@ -246,7 +246,7 @@ class DatasetReconciliation(CellReconciliation):
         return [_("The dataset keeps its own recipe. You can change it on the dataset page.")]
 
     def _as_published(self, steps: Sequence[str]) -> list[str]:
-        """Return a note with the result of the published recipe if rows and key points differ."""
+        """Return a note with the counts of the published recipe if matches are repeated."""
         if not any(cell.again for cell in self._cells) or ONE_ROW in steps:
             return []
         again = sum(len(cell.again) for cell in self._cells)
@@ -289,7 +289,7 @@ class DatasetReconciliation(CellReconciliation):
         return before | counts
 
     def _again(self, dataset: Dataset) -> set[int]:
-        """Return keys of arguments whose match occurs in another row of this or an older file."""
+        """Return keys of arguments whose match is repeated in this or an earlier file."""
         again = set(dataset.recipe.get("again") or ())
         for raw in self._cells:
             if raw.again:

@@ -44,8 +44,8 @@ class RawCell:
 
     ``matches`` maps (position of the argument, position of the key point), from 0, to whether they
     match; a missing pair is undecided. ``repeats`` counts arguments that occurred again with the
-    same text and another id. ``again`` contains the positions of arguments whose match occurred in
-    another row.
+    same text and another id. ``again`` contains the positions of arguments whose match is repeated
+    in another row.
     """
 
     topic: str
@@ -66,7 +66,7 @@ class RawCell:
         return [group_name(self.topic, self.stance, point) for point in points]
 
     def matched(self) -> list[int | None]:
-        """Return the number of matching key points per argument, or None without key points."""
+        """Count the matching key points of each argument; None if the cell has no key points."""
         if not self.key_points:
             return [None] * len(self.arguments)
         counts = [0] * len(self.arguments)
@@ -90,7 +90,7 @@ class CellBuilder:
 
     @property
     def cells(self) -> list[RawCell]:
-        """Cells with arguments that have been read so far."""
+        """Cells read so far that have arguments."""
         return [cell for cell in self._cells.values() if cell.arguments]
 
     def cell(self, topic: str, stance: int, split: str = "") -> RawCell:
@@ -108,7 +108,7 @@ class CellBuilder:
         return raw_cell
 
     def add_argument(self, cell: RawCell, new: RawArgument) -> tuple[int, bool]:
-        """Return the argument's position in its cell, and whether its text is a repetition."""
+        """Return the argument's position in its cell, and whether its text has occurred before."""
         _check("argument", new.text, new.name)
         key = (cell.topic, cell.stance, new.text)
         if key not in self._arguments:
@@ -147,7 +147,7 @@ def _check(column: str, text: str, name: str) -> None:
 
 
 def _joined(known: RawArgument, new: RawArgument) -> RawArgument:
-    """Return the argument with a quality from a later row. Raises BadCell if they differ."""
+    """Add a later row's quality to the argument. Raises BadCell if it already has another one."""
     if new.quality is None or new.quality == known.quality:
         return known
     if known.quality is not None:
@@ -230,7 +230,7 @@ def named_table(
 
 
 def named_columns(headers: Iterable[str]) -> set[str]:
-    """Return the names of `ALIASES` that occur in a header."""
+    """Return the names from `ALIASES` that the headers stand for."""
     return {column for header in headers if (column := _column_of(header, ALIASES))}
 
 
@@ -285,7 +285,7 @@ def as_text(values: Mapping[str, Value], column: str) -> str:
 
 
 def as_stance(values: Mapping[str, Value], *, is_needed: bool = True) -> int:
-    """Return 1 or -1, or 0 for no stance, which only some files may omit."""
+    """Return 1 or -1, or 0 if the stance is missing, which only some files allow."""
     text = as_text(values, "stance")
     stance = _one_of(_STANCES, "stance", text, "1, -1, pro, con")
     if is_needed and stance == 0:
@@ -312,7 +312,7 @@ def as_label(values: Mapping[str, Value]) -> bool | None:
 
 
 def as_quality(values: Mapping[str, Value]) -> float | None:
-    """Return the quality, 0–1 or slightly above for predictions; None for an empty cell."""
+    """Return the quality (0–1, predictions may be slightly higher), or None for an empty cell."""
     value = values.get("quality")
     if is_missing(value):
         return None

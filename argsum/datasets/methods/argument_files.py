@@ -45,8 +45,8 @@ class ArgumentFile:
 def read_argument_pairs(path: str | os.PathLike[str], *, name: str, **how: Any) -> ArgumentFile:
     """Read a file of argument–key point pairs; ``how`` is passed to `cqa_site.tabular.open_table`.
 
-    Without a label column, every row is a match, and every repeated text counts as another
-    argument with its reason. Raises UnreadableFile if the file as a whole is unusable; see
+    Without a label column, every row is a match, and every repetition of a text counts as another
+    argument. Raises UnreadableFile if the file as a whole is unusable; see
     `cqa_site.tabular`.
     """
     needed = ("topic", "argument", "key_point", "stance")
@@ -225,7 +225,7 @@ def _known_id(row: TableRow, column: str, known: Mapping[str, _Place]) -> _Place
 
 
 class RatedRow(NamedTuple):
-    """One rated argument on a topic; stance is 0 and split "" if the file has none."""
+    """One rated argument on a topic; a missing stance is 0 and a missing split is ""."""
 
     row: int
     topic: str
@@ -237,7 +237,7 @@ class RatedRow(NamedTuple):
 
 @dataclass(frozen=True)
 class RatedFile:
-    """Rated arguments of a file; ``column`` is the quality read, ``others`` are not read."""
+    """Rated arguments of a file; ``column`` was read as the quality, and ``others`` were not."""
 
     rows: Sequence[RatedRow]
     column: str
@@ -269,7 +269,7 @@ def read_rated(
 
 
 def _rated_row(row: TableRow) -> RatedRow | None:
-    """Return the argument of a row, or None without a quality."""
+    """Return the argument of a row, or None if the row has no quality."""
     quality = as_quality(row.values)
     text, topic = as_text(row.values, "argument"), as_text(row.values, "topic")
     if not text.strip() or len(text) > LONGEST_TEXT:

@@ -66,8 +66,8 @@ def as_date(text: str, order: Order = Order.UNKNOWN) -> date | None:
     """Return the date in a text, or None if there is no date.
 
     Dates are ``2024-03-31`` with or without a time, ``20240331``, ``31.3.2024``, ``31/3/2024``,
-    ``3/31/2024``, ``31 March 2024``, ``Mar 31, 2024``. ``order`` is the order of numbers separated
-    by slashes or hyphens; unknown means month first.
+    ``3/31/2024``, ``31 March 2024`` or ``Mar 31, 2024``. ``order`` is the order of numbers
+    separated by slashes or hyphens; unknown means month first.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def is_comment(header: str) -> bool:
 
 
 def question_of(header: str) -> str:
-    """Return the question in a header, or "" without a question.
+    """Return the question in a header, or "" if there is no question.
 
     >>> question_of("Q00. What would you change?"), question_of("Comment")
     ('What would you change?', '')

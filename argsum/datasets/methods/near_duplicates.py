@@ -65,7 +65,7 @@ def find_near_duplicates(
     """Return groups of near-duplicate texts, ordered by their first members.
 
     Every member is compared exactly with the group's centre, so no text joins a group because of
-    an estimate or a chain of other texts. Equal input gives equal output.
+    an estimate or a chain of other texts. Identical input gives identical output.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def find_near_duplicates(
     settled
         Indices of texts that join no group, because they were grouped before.
     progress
-        Called with the number of texts read and the number of all texts.
+        Called with the number of texts read so far and the total number of texts.
     """
     # Equal texts are compared only once.
     same: dict[str, list[int]] = {}
@@ -97,7 +97,7 @@ def find_near_duplicates(
 
 
 def plain_text(text: str) -> str:
-    """Return a text in lower case, with spaces for everything but letters and digits."""
+    """Return a text in lower case, replacing everything but letters and digits with spaces."""
     return _NOT_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
@@ -118,13 +118,13 @@ def shingles_of(plain: str) -> Shingles:
 
 
 def _mixed(hashed: NDArray[np.uint64], values: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
-    """Return 64-bit hashes mixed with the values."""
+    """Combine 64-bit hashes with values into new hashes."""
     hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + values
     return hashed ^ (hashed >> np.uint64(29))
 
 
 def shared_of(first: Shingles, second: Shingles) -> float:
-    """Return the share of the longer text's shingles that occur in both, 0–1."""
+    """Return the share of the longer text's shingles that occur in both texts, 0–1."""
     shared = len(np.intersect1d(first, second, assume_unique=True))
     return shared / max(len(first), len(second))
 
@@ -148,7 +148,7 @@ class _Stars:
     """Groups around central texts, whose members are taken from the ungrouped texts.
 
     A bucket contains the rows with equal signatures in a band. Buckets are formed by sorting,
-    because the library's tables need 20 kB per text, or 2 GB for 100,000 texts.
+    because datasketch's tables need 20 kB per text, or 2 GB for 100,000 texts.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class _Stars:
                         yield group
 
     def around(self, row: int, centre: int) -> NearDuplicates | None:
-        """Return the group of a centre and mark its members as grouped; None without a group."""
+        """Return the group of a centre, if any, and mark its members as grouped."""
         shares: dict[int, float] = {row: 1.0}
         tried = {row}
         reached = [row]

@@ -27,11 +27,11 @@ class Half(NamedTuple):
 def half_of(arguments: Iterable[tuple[str, str]], half: Half) -> set[int]:
     """Return the positions of the arguments in a half.
 
-    The test half has half of each group, rounded to the even number as published, but at least one
-    argument; the dev half has the rest. The draw depends only on the seed, the group and its
-    texts, and not on the order of the arguments or on other groups. ``arguments`` contains the
-    group (such as topic, stance and key point) and text of each argument. Raises ValueError for an
-    unknown half.
+    The test half contains half of each group, rounded to the even number as published, but at
+    least one argument; the dev half contains the rest. The draw depends only on the seed, the
+    group and its texts, and not on the order of the arguments or on other groups. ``arguments``
+    contains the group (such as topic, stance and key point) and text of each argument. Raises
+    ValueError for an unknown half.
 
     Examples
     --------
@@ -188,8 +188,8 @@ def first_failed(
     and ``nothing_said``; "" means that the argument is kept.
 
     ``key_points`` is the number of reference key points labelled as matching; undecided pairs do
-    not count. It is None if the cell has no reference key points, and then the step does not
-    apply. ``is_again`` means that the file has a match of the argument in another row.
+    not count. If the cell has no reference key points, it is None, and the steps about key points
+    do not apply. ``is_again`` means that the argument's match is repeated in another row.
 
     Examples
     --------

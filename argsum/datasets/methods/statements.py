@@ -221,7 +221,7 @@ def says_something(text: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text, rejoining lines that were broken only by width."""
+    """Return the lines of a text, rejoining lines that were broken only to fit a width."""
     lines: list[str] = []
     for line in (part.strip() for part in _BREAK.split(text)):
         if lines and _goes_on(lines[-1], line):
@@ -254,7 +254,7 @@ def _items(line: str) -> Iterator[str]:
 
 
 def _joined(pieces: Iterator[str]) -> list[str]:
-    """Return sentences, rejoined where an abbreviation split them."""
+    """Rejoin sentences that were split at an abbreviation."""
     sentences: list[str] = []
     for piece in pieces:
         if sentences and _is_short_form(sentences[-1], piece):
@@ -393,7 +393,7 @@ def words(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Return a form of a text for comparison without case, punctuation and white space.
+    """Normalize a text for comparison that ignores case, punctuation and white space.
 
     Examples
     --------

@@ -83,7 +83,7 @@ def attributes_of(dataset: Dataset) -> list[str]:
 def comments_of(
     cell: Cell, *, search: str = "", show: str = "", attribute: str = "", value: str = ""
 ) -> QuerySet[Comment]:
-    """Return comments by position, filtered.
+    """Return the cell's comments that match the filters, ordered by position.
 
     ``show`` is ``nothing`` for comments without a kept statement; ``value`` is the exact value of
     ``attribute``.
@@ -102,13 +102,13 @@ def having(rows: QuerySet[Comment], attribute: str, value: str) -> QuerySet[Comm
 
 
 def saying_nothing(rows: QuerySet[Comment]) -> QuerySet[Comment]:
-    """Filter comments without a kept statement."""
+    """Return only the comments without a kept statement."""
     statements = CommentStatement.objects.filter(comment=OuterRef("pk"), argument__left_out="")
     return rows.filter(~Exists(statements))
 
 
 def comment_rows(comments: Sequence[Comment]) -> list[CommentRow]:
-    """Return some comments with their statements, in one query."""
+    """Return the given comments with their statements, in one query."""
     arguments: dict[int, list[CellArgument]] = defaultdict(list)
     statements = CommentStatement.objects.filter(comment__in=[comment.pk for comment in comments])
     for link in statements.select_related("argument").order_by("comment", "position"):
@@ -133,7 +133,7 @@ def with_comments(arguments: QuerySet[CellArgument]) -> QuerySet[CellArgument]:
 
 
 def new_comments(cell: Cell, after: int) -> QuerySet[Comment]:
-    """Return comments after position ``after`` with their groups, by position."""
+    """Return comments after position ``after`` with their groups, ordered by position."""
     rows = cell.comments.filter(position__gt=after).select_related("duplicate__group")
     return rows.order_by("position")
 
@@ -198,7 +198,7 @@ def warning_of(dataset: Dataset) -> str:
 
 
 def not_english(code: str, *, is_known: bool = True) -> str:
-    """Return the warning for a language; an unknown language needs enough text."""
+    """Return the warning for a language; ``is_known`` tells whether there was enough text."""
     if code == "en" or not (code or is_known):
         return ""
     if not code:

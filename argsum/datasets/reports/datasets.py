@@ -161,7 +161,7 @@ def datasets_of(study: Study) -> QuerySet[Dataset]:
 
 
 def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
-    """Return the counts of some datasets, always in six queries."""
+    """Return the counts of the given datasets, always in six queries."""
     keys = [dataset.pk for dataset in datasets]
     # There may be many comments, so their counts are stored by the import.
     reasons = _reasons([dataset.pk for dataset in datasets if not is_of_comments(dataset)])
@@ -280,7 +280,7 @@ class CellRow:
 
 
 def cell_rows(cells: Sequence[Cell]) -> list[CellRow]:
-    """Return the counts of some cells, in two queries, or three for comments."""
+    """Return the counts of the given cells, in two queries, or three for comments."""
     keys = [cell.pk for cell in cells]
     reasons: dict[int, dict[str, int]] = defaultdict(dict)
     rows = CellArgument.objects.filter(cell__in=keys).order_by("left_out")
@@ -312,7 +312,7 @@ class ArgumentRow:
 
 
 def key_points_of(cell: Cell) -> QuerySet[ReferenceKeyPoint]:
-    """Return key points by position, with the numbers of all and of kept matching arguments."""
+    """Return key points with the numbers of matching arguments and of those that are kept."""
     is_match = Q(matches__is_match=True)
     return cell.key_points.annotate(
         matched=Count("matches", filter=is_match),
@@ -324,7 +324,7 @@ def key_points_of(cell: Cell) -> QuerySet[ReferenceKeyPoint]:
 def arguments_of(
     cell: Cell, *, show: str = "", search: str = "", key_point: int | None = None
 ) -> QuerySet[CellArgument]:
-    """Return arguments by position, filtered.
+    """Return the cell's arguments that match the filters, ordered by position.
 
     ``show`` is ``kept``, ``left_out``, a reason of `CellArgument.LeftOut`, or "" for all.
     ``key_point`` is the position of a key point that the arguments match.
@@ -350,7 +350,7 @@ def shown_arguments(rows: QuerySet[CellArgument], show: str) -> QuerySet[CellArg
 
 
 def argument_rows(arguments: Sequence[CellArgument]) -> list[ArgumentRow]:
-    """Return some arguments with their labels, in one query."""
+    """Return the given arguments with their labels, in one query."""
     labels: dict[int, dict[bool, list[int]]] = defaultdict(lambda: {True: [], False: []})
     rows = KeyPointMatch.objects.filter(argument__in=arguments).order_by("key_point__position")
     for key, position, is_match in rows.values_list("argument", "key_point__position", "is_match"):

@@ -40,7 +40,7 @@ NO_ORDER = "none"
 
 @dataclass(frozen=True, slots=True)
 class SystemEntry(ImportEntry):
-    """One set; ``together`` contains all sets of the file with ids, which verify their order."""
+    """One set; ``together`` contains all sets of the file with ids, used to check their order."""
 
     is_row: ClassVar[bool] = False
     makes: ClassVar[str] = POINT_SETS
@@ -91,7 +91,7 @@ def read_system_points(source: ImportSource) -> Iterator[Line]:
 
 
 def _asked(options: Mapping[str, Any]) -> tuple[str, int | None]:
-    """Return the topic and stance given in the options, for a file without them."""
+    """Return the topic and stance from the options, for a file that does not contain them."""
     topic = str(options.get("topic") or "").strip()[:LONGEST_TOPIC]
     stance = str(options.get("stance") or "").strip()
     if not stance:

@@ -40,7 +40,7 @@ ORDER_NAMES = {
 
 
 def system_of(options: Mapping[str, Any], file_name: str) -> str:
-    """Return the requested system, or the file name without extension and corpus."""
+    """Return the requested system, or the file name without its extension and corpus name."""
     for prefix in _PREFIXES:
         file_name = file_name.removeprefix(prefix)
     return named_by(options, "system", file_name, LONGEST_NAME)
@@ -55,8 +55,8 @@ class StoredEntry(ImportEntry):
     dataset
         Name of the dataset.
     source, position
-        File name and position in the file, which together identify an imported set. A file of the
-        same name with other sets at these positions is refused.
+        File name and position in the file, which together identify an imported set. A file with
+        the same name but with other sets at these positions is refused.
     of
         Number of sets in the file. If ``topic`` is empty, these are the sets that people counted,
         in the order of topic, stance and system, and ``position`` is the position in this order.
@@ -116,10 +116,10 @@ class _Argument(NamedTuple):
 class ArgumentOrder:
     """Arguments of a dataset in the order of one file's ids.
 
-    ``order`` is the requested order, one of `ORDERS`. If it is "", the order is detected: with it,
-    the ids must agree with the reference key points, and clearly better than with any other order.
-    In addition, words must show that the ids refer to these texts and not to other texts with the
-    same key points.
+    ``order`` is the requested order, one of `ORDERS`. If it is "", the order is detected: in the
+    detected order, the ids must agree with the reference key points clearly better than in any
+    other order. In addition, words must show that the ids refer to these texts and not to other
+    texts with the same key points.
     """
 
     def __init__(self, dataset: Dataset, order: str, runs: Sequence[StoredRun]) -> None:
@@ -137,7 +137,7 @@ class ArgumentOrder:
         Raises
         ------
         MisplacedIdsError
-            If the number of arguments differs, or if the file names a missing argument.
+            If the numbers of ids and arguments differ, or if the file names a missing argument.
         """
         key = (run.topic, run.stance)
         if self._has_texts:
@@ -173,7 +173,7 @@ class ArgumentOrder:
 
     @cached_property
     def _taking_part(self) -> Mapping[CellKey, list[_Argument]]:
-        """Arguments kept by preprocessing; all arguments if only these match the number of ids."""
+        """Arguments kept by preprocessing, or all arguments if only their number fits the ids."""
         arguments = {
             key: [argument for argument in cell if argument.is_kept]
             for key, cell in self._stored.items()
@@ -201,7 +201,7 @@ class ArgumentOrder:
         }
 
     def _checked(self) -> str:
-        """Return the requested or detected order. Raises ImportRefused if ids or texts differ."""
+        """Return the requested or detected order. Raises ImportRefused if the ids do not fit."""
         cells = self._clustered()
         fits = order_fits(cells)
         order = self._asked or self._recognised(fits, cells) or KEY_POINTS
@@ -229,7 +229,7 @@ class ArgumentOrder:
         return order
 
     def _recognised(self, fits: Mapping[str, OrderFit], cells: Sequence[CellClusterings]) -> str:
-        """Return an order supported by ids and words instead of the default, else ""."""
+        """Return an order that ids and words support instead of the default order, or ""."""
         best = max(fits, key=lambda name: fits[name].strength)
         if best == KEY_POINTS or not is_confirmed(best, fits, cells):
             return ""

@@ -45,7 +45,7 @@ class OrderFit:
     Attributes
     ----------
     ari
-        Adjusted Rand index including noise of the best clustering, mean over cells.
+        Mean over cells of the best clustering's adjusted Rand index, including noise.
     strength
         The same index in standard deviations above the mean of random orders.
     """
@@ -107,7 +107,7 @@ def order_fits(cells: Sequence[CellClusterings]) -> dict[str, OrderFit]:
 
 
 def better_order(order: str, fits: Mapping[str, OrderFit]) -> str:
-    """Return the order that ids follow more clearly than the given order, or ""."""
+    """Return the order that the ids follow more clearly than the given order, or ""."""
     best = max(fits, key=lambda name: fits[name].strength)
     strength = fits[best].strength
     is_better = strength >= CLEAR and strength >= fits[order].strength + BETTER
@@ -117,7 +117,7 @@ def better_order(order: str, fits: Mapping[str, OrderFit]) -> str:
 def is_confirmed(
     order: str, fits: Mapping[str, OrderFit], cells: Sequence[CellClusterings]
 ) -> bool:
-    """Return whether ids agree with key points in this order, and clearly less in other orders.
+    """Return whether ids agree with key points clearly better in this order than in any other.
 
     Also true if every order puts all arguments in the same positions.
     """
@@ -197,7 +197,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def word_strength(order: str, cells: Sequence[CellClusterings]) -> float | None:
-    """Return the excess of words that clusters share over chance within key points.
+    """Return how far the words shared within clusters exceed chance, given the key points.
 
     Parameters
     ----------
@@ -209,8 +209,8 @@ def word_strength(order: str, cells: Sequence[CellClusterings]) -> float | None:
     Returns
     -------
     float or None
-        In standard deviations above the mean after random changes of places; None if changing
-        places makes no difference, for example because every cluster is a key point.
+        In standard deviations above the mean after random shuffling within key points; None if
+        shuffling makes no difference, for example because every cluster is a key point.
 
     Raises
     ------

@@ -188,7 +188,7 @@ def _check_lengths(scores: Mapping[str, Mapping[str, list[float]]], file: str) -
 def read_soft_seconds(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> dict[str, float]:
-    """Map similarity function to seconds over all sets; functions without times are left out."""
+    """Map each similarity function to its total seconds; functions without times are left out."""
     content, file_name = _content(path, name)
     soft_seconds = {}
     for function, parts in content.items():
@@ -238,7 +238,7 @@ def read_evaluations(
 def read_clusterings(
     path: str | os.PathLike[str], *, part: str = CLUSTERINGS[0], name: str | None = None
 ) -> tuple[StoredRun, ...]:
-    """Return the runs of a clustering file in order; empty without this part of `CLUSTERINGS`."""
+    """Return the runs of a clustering file in order; empty if the file lacks ``part``."""
     content, file_name = _content(path, name)
     names = parameter_names(content, file_name)
     if part not in content:

@@ -3,7 +3,7 @@
 A table has one row per key point: topic, stance, key_point and, if known, system, setting,
 prevalence and the ids or texts of its arguments. A list (.txt) has one key point per line. A JSON
 object maps topics to stances to lists of key points. Settings may occur at any depth as tuples of
-numbers in text, as in the summary files of the argument summarization paper. There a leaf has
+numbers in text, as in the summary files of the argument summarization paper. There, a leaf has
 ``sums`` (cluster → text, or texts of several attempts) and sometimes ``sum_ids``, the key point of
 every argument in the file's own order.
 """
@@ -64,8 +64,9 @@ class SystemSet:
     """Key points of one system and setting for one topic and stance.
 
     ``topic`` and ``system`` are empty and ``stance`` is None if the file does not give them.
-    ``places`` contains the position of each argument's key point (-1 without a key point) if the
-    file gives these in its own order. A set without ``points`` is a system without a result.
+    ``places`` contains the position of each argument's key point (-1 for no key point) if the
+    file gives these positions in its own order. A set without ``points`` is a system without a
+    result.
     """
 
     row: int | None
@@ -94,14 +95,14 @@ def read_system_file(
     log: ReadingLog | None = None,
     **how: Any,
 ) -> SystemFile:
-    """Read key points in any of the formats above.
+    """Read key points in any of the formats described at the top of this module.
 
     ``log`` and ``how`` are passed to `cqa_site.tabular.open_table`.
 
     Raises
     ------
     UnreadableFile
-        If the file has no such format; the error names the location in the file.
+        If the file has none of these formats; the error names the location in the file.
     """
     file_name = name or Path(path).name
     if file_name.lower().endswith(".txt"):
@@ -139,7 +140,7 @@ def _read_list(path: Path, name: str) -> SystemFile:
 
 
 def columns_of(headers: Sequence[str]) -> dict[str, str]:
-    """Map meanings to headers."""
+    """Map the meaning of each column to its header."""
     return guess_by_name(headers, COLUMNS)
 
 

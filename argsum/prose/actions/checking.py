@@ -1,8 +1,8 @@
 """The job that checks the sentences of a summary against the statements they cite.
 
-An unsupported sentence is stored with the reason and is never printed. Outcomes are saved
-first, and further requests together with the end of the job, each in one transaction, so that
-no request is paid for twice if a worker dies.
+An unsupported sentence is stored with the reason and is never printed. Outcomes are saved first,
+in one transaction. Further requests and the end of the job are saved in another, so that no
+request is paid for twice if a worker dies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ def check_sentences(work: JobContext) -> None:
 def _is_over(run: Run, work: JobContext) -> bool:
     """End the job and request paragraphs again; return False if sentences remain to be checked.
 
-    Replies are stored under the same gate lock, so none can arrive in between.
+    Replies are stored under the same gate lock, so no reply can arrive in between.
     """
     with transaction.atomic(), locked_gate(run.endpoint):
         run.refresh_from_db(fields=["state"])

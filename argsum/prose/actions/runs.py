@@ -49,7 +49,7 @@ class AnalysisProseKind:
         return [key.subject for key in material_of(analysis, target)]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Return the requests for the subjects in two queries, or three if some are repeated."""
+        """Return the requests for the subjects in two queries, or three if any are repeated."""
         keys = [ParagraphKey.of(subject.ids) for subject in subjects]
         rows = CellArgument.objects.select_related("cell").filter(
             cell__dataset__study=run.study_id
@@ -131,7 +131,7 @@ class AnalysisProseKind:
         ]
 
     def check(self, run: Run) -> list[str]:
-        """Check that every ended call has one row that has its fence and matches its reply."""
+        """Check that every ended call has one row with the call's fence and a matching reply."""
 
         def is_as_said(row: ProseParagraph, call: Call) -> bool:
             value = self.read(run, call, call.reply).value if call.reply else None

@@ -105,7 +105,7 @@ def kept_rows(key: str, n: int, make: Callable[[], Scores]) -> Scores:
 
 
 def clear_scores(now: float | None = None) -> int:
-    """Delete partial files, files unread for a month, and the oldest above the size limit."""
+    """Delete partial files, files unread for a month, and the oldest files over the size limit."""
     now = time.time() if now is None else now
     gone, files = 0, []
     for path in folder().iterdir():
@@ -195,12 +195,12 @@ def source_of(scorer: Scorer) -> str:
 
 
 def resolve(model: str) -> str:
-    """Return the folder of a model that is shipped or placed in ``models``, else the name.
+    """Return the folder of a model that is shipped or placed in ``models``, or else its name.
 
     Raises
     ------
     ScorerRefused
-        For anything else, because a path from a form must not open a folder of the server.
+        For a path, because a form must not open a folder on the server.
     """
     if not NAME.fullmatch(model) or ".." in model:
         raise ScorerRefused(
@@ -387,7 +387,7 @@ class QualityColumn:
         self.study_id = study_id
 
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
-        """Return the quality of the newest argument with each text, on the topic if given."""
+        """Return the quality of the newest argument with each text, within the topic if given."""
         from cqa_site.tabular.cells import text_key
 
         keys = [text_key(text) for text in arguments]

@@ -67,8 +67,8 @@ def first_scorers(study: Study) -> dict[str, Scorer]:
 def default_scorers(study: Study, dataset: Dataset | None = None) -> tuple[Scorer, Scorer]:
     """Return the default match and quality scorers.
 
-    The default is the imported quality if the arguments of the dataset have one. Without a
-    dataset, all arguments of the study count.
+    The default quality scorer is the imported quality if the arguments of the dataset have one.
+    Without a dataset, all arguments of the study count.
     """
     scorers = first_scorers(study)
     return scorers[MATCH], scorers[COLUMN if has_qualities(study, dataset) else QUALITY]
@@ -155,7 +155,7 @@ def match_scorer_of(scorer: Scorer) -> MatchScorer:
 
 
 def quality_scorer_of(scorer: Scorer) -> QualityScorer:
-    """Return a scorer of single arguments; scores of a model are stored on disk.
+    """Return a scorer of single arguments; a model's scores are stored on disk.
 
     Raises
     ------

@@ -248,8 +248,9 @@ def train_members(
 ) -> tuple[MatchTraining, list[TrainingProgress]]:
     """Train all members of a recipe in turn, and return a run with their mean weights.
 
-    The results of single training runs vary. The mean of several runs from the same initial
-    weights is between them and matches more evenly. See docs/papers/argsum.md for the gain.
+    The results of single training runs vary. Averaging the weights of several runs from the same
+    initial weights gives a model that lies between them and matches more evenly. See
+    docs/papers/argsum.md for the gain.
 
     Parameters
     ----------
@@ -376,7 +377,7 @@ class WriterTraining(Training):
 
 
 def load_seq2seq(source: str) -> tuple[Any, Any]:
-    """Load tokenizer and network on the CPU. Raises EmbeddingsUnavailable."""
+    """Load the tokenizer and the network on the CPU. Raises EmbeddingsUnavailable."""
     require_packages()
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 

@@ -1,4 +1,4 @@
-"""Train a match scorer, a quality scorer or a writer, and write weights and card."""
+"""Train a match scorer, a quality scorer or a writer, and write its weights and card."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _quality(scorer: Scorer, rated: Rated, say: Say) -> Trained:
 
 
 def _errors(predictions: np.ndarray, known: np.ndarray) -> dict[str, Any]:
-    """Return Pearson correlation, Spearman correlation and mean absolute error, with n."""
+    """Return the Pearson and Spearman correlations and the mean absolute error, with n."""
     from scipy.stats import pearsonr, spearmanr
 
     # A correlation is undefined if either side has no variance.
@@ -187,7 +187,7 @@ TRAINERS: dict[str, Callable[[Scorer, Any, Say], Trained]] = {
 
 
 def _put_in_place(folder: Path, save: Save, card: str) -> str:
-    """Write weights and card to a temporary folder, rename it, and return the weights' hash."""
+    """Write the weights and card to a temporary folder, rename it, and return the hash."""
     unfinished = folder.with_name(f"{folder.name}-{uuid4().hex}.part")
     unfinished.mkdir(mode=0o700, parents=True)
     try:

@@ -167,7 +167,7 @@ def delete_scorer(*, scorer: Scorer, actor: User) -> None:
 
 
 def make_scorer(work: JobContext) -> None:
-    """Handle a job: train, or resume from a lost worker's checkpoint."""
+    """Handle a job: train a scorer, or resume from a lost worker's checkpoint."""
     scorer = Scorer.objects.select_related("study", "trained_on").get(
         study=work.study, public_id=work.payload["scorer"]
     )
@@ -253,7 +253,7 @@ TRAINED_ON = "arguments of ArgKP-2021 with the qualities of the released process
 def shipping_cells(argkp: Splits, points: Sequence[Statements]) -> Splits:
     """Return the cells for training the match scorer and for choosing its weights.
 
-    Arguments of both stances of a topic share a batch, and so do statements of opposite sides,
+    Arguments of both stances on a topic share a batch, and so do statements from opposite sides,
     because texts on opposite sides do not match.
     """
     learned, held = split_statements(points)
@@ -262,7 +262,7 @@ def shipping_cells(argkp: Splits, points: Sequence[Statements]) -> Splits:
 
 
 def split_statements(points: Sequence[Statements]) -> tuple[list[Statements], list[Statements]]:
-    """Return the statements for training, and the statements on held-out topics."""
+    """Return the statements for training and the statements on held-out topics."""
     topics = sorted({point.topic for point in points})
     random.Random(1).shuffle(topics)  # noqa: S311  an order, not a secret
     held = set(topics[:HELD_OUT])
@@ -294,7 +294,7 @@ def ship_match(
         File of the difference.
     list of dict
         Checks on dev with ``step``, ``weights`` and ``value``, the average precision of pairs. The
-        last entry is the accuracy of the side of statements on held-out topics.
+        last entry is the accuracy of the predicted side of statements on held-out topics.
     """
     points = statements_in(STATEMENTS)
     cells = shipping_cells(argkp, points)

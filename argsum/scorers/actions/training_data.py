@@ -49,7 +49,7 @@ Rated = dict[str, list[tuple[str, float]]]
 def data_of(task: str, source: Dataset | Path, column: str = "") -> Any:
     """Return the training data of a task from a dataset or files. Raises ScorerRefused.
 
-    Files are read by `rated_in` for qualities, else by `cells_in`.
+    Files are read by `rated_in` for a quality scorer, and by `cells_in` otherwise.
     """
     if isinstance(source, Path) and task == Scorer.Task.QUALITY:
         return _require_rated(rated_in(source, column=column))
@@ -167,7 +167,7 @@ def statement_cells(points: Iterable[Statements]) -> list[TrainingCell]:
 
 
 def _require_matches(cells: Splits) -> None:
-    """Raise ScorerRefused without data for training or for choosing the weights."""
+    """Raise ScorerRefused if there is no data for training or for choosing the weights."""
     if not any((cell.labels == MATCH).any() for cell in cells.get(TRAIN, ())):
         raise ScorerRefused(_("The train split has no argument that matches a key point."))
     if not any(len(cell.judged) > 1 for cell in cells.get(DEV, ())):
@@ -182,8 +182,8 @@ def _require_matches(cells: Splits) -> None:
 def examples_from(cells: Splits) -> Examples:
     """Return each key point with its matching arguments, by split.
 
-    The best arguments come first, and arguments without a quality last, in their order. Raises
-    ScorerRefused without examples for training or for choosing the weights.
+    The best arguments come first, and arguments without a quality last, in their original
+    order. Raises ScorerRefused if there are no examples for training or for choosing the weights.
     """
     examples = {
         split: [
@@ -253,7 +253,7 @@ def _rated(rows: Iterable[tuple[str, str, Any]]) -> Rated:
 
 
 def _require_rated(rated: Rated) -> Rated:
-    """Raise ScorerRefused without arguments for training or for choosing the penalty."""
+    """Raise ScorerRefused if there are no arguments for training or for choosing the penalty."""
     if len(rated.get(TRAIN, ())) < FEWEST_RATED:
         raise ScorerRefused(
             _("The train split has fewer than %d arguments with a quality score.") % FEWEST_RATED
@@ -337,8 +337,8 @@ def chosen_on_dev(dev: Sequence[ScoredCell]) -> Figures:
 def split_figures(cells: Sequence[ScoredCell], chosen: Figures) -> Figures:
     """Return the figures of one split.
 
-    ``excluding`` is the mean over the cells with enough clustered arguments, ``cells_clustered``
-    of ``cells_judged``; ``excluding_with_zeros`` counts the other cells as 0.
+    ``excluding`` is the mean over the cells with enough clustered arguments (``cells_clustered``
+    of ``cells_judged``), while ``excluding_with_zeros`` counts the other cells as 0.
 
     ``oracle`` uses the best threshold of each cell, and ``at_threshold`` the threshold chosen on
     dev. Names with ``beyond`` are for the clustering method chosen on dev.

@@ -116,7 +116,7 @@ def _match_row(split: str, figures: Mapping[str, Any]) -> str:
 
 
 def _indices(figures: Mapping[str, Any]) -> str:
-    """Return the index excluding and including noise, with cell numbers if some have none."""
+    """Return the index excluding and including noise, with counts if some cells have no index."""
     both = f"{_number(figures['excluding'])} / {_number(figures['including'])}"
     n, cells = figures["cells_clustered"], figures["cells_judged"]
     if n == cells:

@@ -59,8 +59,8 @@ class OverCells:
     mean
         Mean over the cells with an index, or None.
     with_zeros
-        Mean over all cells, counting cells without an index as 0; None without cells. This value
-        chooses and ranks settings, so that no setting wins by leaving cells out.
+        Mean over all cells, counting cells without an index as 0; None if there are no cells. This
+        value chooses and ranks settings, so that no setting wins by leaving cells out.
     n, cells
         Numbers of cells with an index and of all cells.
     """
@@ -91,7 +91,7 @@ def over_cells(values: Iterable[float | None]) -> OverCells:
 
 
 def has_enough(share: float | None, least_share: float = LEAST_SHARE) -> bool:
-    """Return whether enough is clustered for an index without unclustered arguments."""
+    """Return whether enough arguments are clustered for an index without the other arguments."""
     return (share or 0.0) >= least_share - 1e-12
 
 
@@ -148,7 +148,7 @@ def adjusted_rand(
     -------
     float or None
         At most 1, and about 0 for random clusters. 1 if both sides are a single cluster, or if all
-        clusters on both sides are single arguments. None with fewer than 2 arguments.
+        clusters on both sides are single arguments. None for fewer than 2 arguments.
 
     Raises
     ------
@@ -177,8 +177,8 @@ def adjusted_rand(
 def index_of_pairs(n: int, together: int, rows: int, columns: int) -> float:
     """Return the adjusted Rand index of n arguments from counts of pairs.
 
-    ``together`` counts pairs that share both labels, ``rows`` and ``columns`` pairs that share
-    one.
+    ``together`` counts pairs that share both labels, and ``rows`` and ``columns`` count pairs that
+    share one of the labels.
     """
     if together == rows == columns:
         # The same partition, or a case in which chance is as good and the index is 0 / 0.
@@ -189,14 +189,14 @@ def index_of_pairs(n: int, together: int, rows: int, columns: int) -> float:
 
 
 def share_clustered(ids: Sequence[int]) -> float:
-    """Return the share of clustered arguments, or 0 without arguments."""
+    """Return the share of clustered arguments, or 0 if there are no arguments."""
     return sum(cluster != UNCLUSTERED for cluster in ids) / len(ids) if ids else 0.0
 
 
 def best_per_cell(
     cells: Mapping[str, Sequence[ClusterFigure]], *, noise: Noise, least_share: float = LEAST_SHARE
 ) -> BestPerCell:
-    """Return the clustering with the largest index of every cell, and the mean over cells.
+    """Return the clustering with the largest index for every cell, and the mean over cells.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def best_per_cell(
 def index_of(
     figure: ClusterFigure, noise: Noise, least_share: float = LEAST_SHARE
 ) -> float | None:
-    """Return the index of a clustering, or None if too little is clustered."""
+    """Return the index of a clustering, or None if too few arguments are clustered."""
     if noise == "include":
         return figure.including
     return figure.excluding if has_enough(figure.share, least_share) else None
@@ -351,7 +351,7 @@ def cluster_cells(
 
 
 def accuracy(cells: Sequence[ScoredCell]) -> float | None:
-    """Return the share of arguments matched to their own key point, or None without arguments."""
+    """Return the share of arguments matched to their own key point; None if there are none."""
     right = total = 0
     for cell in cells:
         best = cell.against.argmax(axis=1) if len(cell.reference) else []
@@ -372,7 +372,7 @@ def decided_pairs(cells: Sequence[ScoredCell]) -> tuple[FloatArray, FloatArray]:
 
 
 def match_threshold(matching: FloatArray, others: FloatArray) -> tuple[float, float] | None:
-    """Return the threshold (score > t) with the best F1, and this F1; None if a list is empty.
+    """Return the threshold (score > t) with the best F1, and the F1; None if either list is empty.
 
     Examples
     --------
@@ -394,7 +394,7 @@ def match_threshold(matching: FloatArray, others: FloatArray) -> tuple[float, fl
 
 
 def f1_at(matching: FloatArray, others: FloatArray, threshold: float) -> float | None:
-    """Return F1 of "match" at the threshold, or None without a matching pair."""
+    """Return F1 of "match" at the threshold, or None if there is no matching pair."""
     if not len(matching):
         return None
     hits = float((matching > threshold).sum())
@@ -409,7 +409,7 @@ def f1_at(matching: FloatArray, others: FloatArray, threshold: float) -> float |
 
 
 def same_point_precision(match: FloatArray, reference: Sequence[str]) -> float | None:
-    """Return average precision of "same key point" over all argument pairs of a cell.
+    """Return the average precision of "same key point" over all argument pairs of a cell.
 
     Parameters
     ----------
@@ -421,8 +421,8 @@ def same_point_precision(match: FloatArray, reference: Sequence[str]) -> float |
     Returns
     -------
     float or None
-        0–1, higher is better; the chance level is the share of such pairs. None without such
-        pairs.
+        0–1, higher is better; the chance level is the share of such pairs. None if there are
+        no such pairs.
 
     Examples
     --------

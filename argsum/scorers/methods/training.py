@@ -92,7 +92,7 @@ class ScorerRecipe(TrainingRecipe):
         )
 
     def rate_at(self, step: int) -> float:
-        """Return a step's share of the learning rate: up for a tenth of the steps, then down."""
+        """Return the share of the learning rate, which rises for a tenth of the steps, then falls."""
         warm = max(1, self.steps // 10)
         if step < warm:
             return (step + 1) / warm

@@ -118,7 +118,7 @@ def numbered(labels: Iterable[int] | IntArray, *, min_size: int = 1) -> list[int
 
 
 def is_summarizable(ids: Sequence[int]) -> bool:
-    """Whether a cell has several clusters that contain more than half of its arguments."""
+    """Return whether a cell has several clusters that contain more than half of its arguments."""
     held = [cluster for cluster in ids if cluster != UNCLUSTERED]
     return len(set(held)) > 1 and 2 * len(held) > len(ids)
 
@@ -335,7 +335,7 @@ def assign(match: Floats, *, threshold: float = 0.0) -> KeyPointAssignment:
     match : float array, shape (n, k)
         Scores of arguments with key points.
     threshold
-        The score must be above it.
+        The score must be above this value.
 
     Examples
     --------
@@ -364,7 +364,7 @@ def prevalence(positions: Sequence[int], k: int) -> list[int]:
 
 
 def accuracy(positions: Sequence[int], own: Sequence[int]) -> float | None:
-    """Return the share of arguments assigned to their own key point; None without arguments.
+    """Return the share of arguments assigned to their own key point; None if there are none.
 
     Examples
     --------

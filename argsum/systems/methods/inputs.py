@@ -111,7 +111,7 @@ def write_values(values: Sequence[Value]) -> str:
 
 
 def combinations(grid: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:
-    """Return all settings of a grid, varying the last parameter fastest; one without parameters.
+    """Return all settings of a grid, varying the last parameter fastest; an empty grid has one.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def count_combinations(grid: Mapping[str, Sequence[Value]]) -> int:
 
 
 def setting_of(parameters: Mapping[str, Value]) -> str:
-    """Return the canonical text of a setting; empty without parameters.
+    """Return the canonical text of a setting; empty if there are no parameters.
 
     Examples
     --------
@@ -210,7 +210,8 @@ class MatchScorer(Protocol):
             Key points, or arguments.
         topic
             Used only by a scorer that was trained with topics. A bi-encoder reads it before each
-            text, a model that reads both texts together before the first. See `with_topic`.
+            text; a model that reads both texts together reads it before the first. See
+            `with_topic`.
 
         Returns
         -------
@@ -229,7 +230,7 @@ class QualityScorer(Protocol):
 
 
 def with_topic(texts: Sequence[str], topic: str) -> list[str]:
-    """Return each text preceded by the topic; unchanged without a topic.
+    """Return each text preceded by the topic, or unchanged if the topic is empty.
 
     Examples
     --------
