@@ -17,7 +17,7 @@ from cqa_site.runs.models import Run
 
 
 class AlreadyThere(Exception):
-    """The study already has this question, or a system with this name; the message gives it."""
+    """The study already has this question, or a system with this name; the message names it."""
 
 
 def add_question(
@@ -36,7 +36,7 @@ def add_question(
 
 @transaction.atomic
 def add_missing_questions(*, study: Study, actor: User | None) -> int:
-    """Create a plain question for every comparison without a question; return their number."""
+    """Create a plain question for every comparison without one; return the number created."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     questions = Question.objects.bulk_create(
         Question(study=study, comparison=comparison)
@@ -98,13 +98,13 @@ def choices_before(
 ) -> dict[int, int]:
     """Map each question to the number of choices before a run's first choice.
 
-    The answers of a run to a question are numbered consecutively, in the order of the replicates,
-    not of the replies. Their numbers follow the highest existing choice and any choices that an
+    A run's answers to a question are numbered consecutively, in the order of the replicates, not
+    of the replies. Their numbers follow the highest existing choice and any choices that an
     unfinished run may still add. The first answer fixes the numbers of the others, so a reply
     that is read again, or requested again much later, gets the number it would have had.
 
     Call this only while storing answers. A model's system belongs to one endpoint, whose lock
-    lets one worker store at a time, so no two runs see the same last number.
+    lets only one worker store answers at a time, so no two runs see the same last number.
     """
     wanted = set(questions)
     rows = Answer.objects.filter(
@@ -140,7 +140,7 @@ def list_key(numbered: Iterable[tuple[int, str]]) -> str:
 def argument_list(
     question: Question, numbered: Sequence[tuple[int, Argument]], recipe: dict[str, Any]
 ) -> ArgumentList:
-    """Return the list of these arguments with these numbers, creating it if necessary.
+    """Return the list of the given arguments with their numbers, creating it if necessary.
 
     ``recipe`` describes how the list was drawn and is stored only with a new list. Raises
     ValueError if a number occurs twice.
@@ -199,8 +199,8 @@ def mark_learned(
 ) -> int:
     """Record the questions a system's model was trained on; return how many comparisons are new.
 
-    All questions about the same two objects count as learned. Raises NotPairs if one of them is
-    not a question of the study.
+    All questions about the same two objects count as learned. Raises NotPairs if a question
+    is not in the study.
     """
     wanted = set(questions)
     rows = system.study.questions.filter(public_id__in=wanted)

@@ -86,7 +86,7 @@ class AnswerSerializer(ReadSerializer):
 
     An imported answer has ``source`` and ``position``; a generated answer has ``run``, ``call``
     and ``prompt``; an answer by the study's experts has ``revision`` and ``edited_from``, the
-    edited answer. ``scenario`` is 0 if the answer was not written with one of the four prompts.
+    answer that they edited. ``scenario`` is 0 if none of the four prompts was used.
     """
 
     question = public_id("question")
@@ -248,7 +248,7 @@ class SystemViews(StudyViews):
 
     @extend_schema(request=LearnedInput, responses=SystemSerializer)
     def learned(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Record the questions its model was trained on; they are never used to test it again."""
+        """Record the questions that the model was trained on; they are never used to test it."""
         system = self.find_row(public_id)
         data = self.read(LearnedInput)
         try:

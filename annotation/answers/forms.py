@@ -15,7 +15,7 @@ from cqa_site.web.pages import offer
 
 
 class LabelsField(forms.ChoiceField):
-    """Choice of labels: the study's choice, one round's labels, or each sentence's newest."""
+    """Choice of labels: the study's choice, one round's labels or each sentence's newest label."""
 
     # Length of an id, and the help text of the field in the API.
     longest = 36
@@ -119,7 +119,7 @@ MOST_ASPECTS = 500
 
 
 class QuestionSearchForm(forms.Form):
-    """Search form for a study's questions; without access to systems, it has no system filter."""
+    """Search form for a study's questions; blind readers cannot filter by system or condition."""
 
     q = forms.CharField(label=lazy("Question contains"), required=False, max_length=200)
     comparison = forms.ModelChoiceField(

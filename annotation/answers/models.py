@@ -1,7 +1,7 @@
 """Systems, answers and the conditions of answers, and the training data of systems.
 
-Two answers of one system under different conditions are answers to different tasks, so figures
-that mix them describe neither. The seed is not part of a condition; it only affects sampling.
+Two answers by one system under different conditions are answers to different tasks, so figures
+that mix them describe neither task. The seed is not part of a condition; it only affects sampling.
 """
 
 import uuid
@@ -51,7 +51,7 @@ def wording_of(target: Mapping[str, Any]) -> Part:
 def decoding_of(params: Mapping[str, Any]) -> Part:
     """Return the sampling parameters sent to the model, without the seed.
 
-    The token limit is one setting, regardless of its name on a server.
+    The token limit counts as one setting, whatever a server calls it.
     """
     values = {name: value for name, value in params.items() if name != "seed"}
     return {TOKEN_LIMITS.get(name, name): value for name, value in values.items()}
@@ -126,7 +126,7 @@ class Answer(models.Model):
     """One text by a system, stored verbatim and never changed."""
 
     class Scenario(models.IntegerChoices):
-        """The prompt with which an answer was written, one of four."""
+        """One of the four prompts with which an answer can be written."""
 
         NONE = 0, _("No scenario")
         BARE = 1, _("1: bare")
@@ -288,8 +288,8 @@ def _words(name: str, value: Any) -> str:
 class LearnedComparison(models.Model):
     """A comparison whose answers a system's model saw during training.
 
-    Questions about it never test that system, nor any other system in the study with the same
-    model: runs do not ask them, and boards do not count answers to them.
+    Questions about it are never used to test that system, nor any other system in the study with
+    the same model: runs do not ask them, and boards do not count answers to them.
     """
 
     system = models.ForeignKey(
@@ -338,7 +338,7 @@ def under(rows: QuerySet[Rows], chosen: Iterable[str], path: str = "") -> QueryS
 
 
 def without_superseded(answers: QuerySet[Answer]) -> QuerySet[Answer]:
-    """Leave out answers by experts whose newer text is also an answer."""
+    """Leave out answers made from a revision if a newer revision of the text is also an answer."""
     newer = Answer.objects.filter(
         revision__sheet=OuterRef("revision__sheet"),
         revision__number__gt=OuterRef("revision__number"),
@@ -356,7 +356,7 @@ def names_of(study: Study, chosen: Iterable[str]) -> list[str]:
 
 
 def is_learned(answer: str = "") -> Exists:
-    """Return a filter for answers; the prefix ``answer__`` is for rows that refer to an answer."""
+    """Return a filter for answers to learned comparisons; ``answer`` is the prefix of lookups."""
     system, model = OuterRef(f"{answer}system"), OuterRef(f"{answer}system__model")
     same = Q(system=system) | (Q(system__model=model) & ~Q(system__model=""))
     rows = LearnedComparison.objects.filter(

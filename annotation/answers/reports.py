@@ -57,9 +57,9 @@ def relevance_of(
 ) -> dict[int, int | None]:
     """Map each argument to its final label, or None.
 
-    ``whose`` is the public id of a round, to use only its final labels, or `NEWEST`: if several
-    rounds have a label for an argument, the newest round wins, regardless of the label's
-    provenance. Empty means the study's choice.
+    ``whose`` is the public id of the only round whose final labels are used, or `NEWEST`: if
+    several rounds have a label for an argument, the newest round wins, regardless of the label's
+    provenance. An empty string means the study's choice.
     """
     relevance: dict[int, int | None] = dict.fromkeys(argument_pks)
     label_rounds = _label_rounds(study, whose) if relevance else {}
@@ -133,7 +133,7 @@ def arguments_beside(
     cited: Collection[int],
     labels: Mapping[int, int | None] | None = None,
 ) -> list[ArgumentBeside]:
-    """Return the arguments, marked as cited or not; with ``labels``, also labels and sources."""
+    """Return the arguments, marked as cited or not; ``labels`` adds their labels and sources."""
     comparison = answer.question.comparison
     return [
         ArgumentBeside(
@@ -206,7 +206,7 @@ class NumberedArgumentRow:
 
 @dataclass(frozen=True)
 class NumberedArguments:
-    """One list of arguments; ``place`` is its number on the page, from 1."""
+    """One list of arguments; ``place`` is its number on the page, counted from 1."""
 
     place: int
     entries: list[NumberedArgumentRow]
@@ -225,7 +225,7 @@ class AnswerColumn:
 
 
 def in_order(answers: QuerySet[Answer], shuffled_for: User | None) -> list[int]:
-    """Return keys by system, condition and choice, or in a fixed random order for each person."""
+    """Return keys by system, condition and choice, or in a random order fixed for each person."""
     if shuffled_for is None:
         ordered = answers.order_by("system__name", "scenario", "condition", "choice", "pk")
         return list(ordered.values_list("pk", flat=True))
@@ -331,7 +331,7 @@ def _cited(answers: Sequence[Answer]) -> Counter[tuple[int | None, int]]:
 
 
 def find_violations() -> Iterator[str]:
-    """Yield every answer with another scenario or study than its condition."""
+    """Yield every answer whose scenario or study differs from that of its condition."""
     unlike = Answer.objects.exclude(
         condition__scenario=F("scenario"), condition__study=F("study")
     ).order_by("pk")

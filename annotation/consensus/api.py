@@ -109,7 +109,7 @@ class AdoptionSerializer(ReadSerializer):
 
 
 class AdoptionPreviewSerializer(serializers.Serializer):
-    """Changes that adopting would make."""
+    """Changes that an adoption would make."""
 
     labelled = serializers.IntegerField(
         help_text="Sentences in this round that the rater labelled."
@@ -122,7 +122,7 @@ class AdoptionPreviewSerializer(serializers.Serializer):
 
 
 class PreferredLabelsSerializer(serializers.Serializer):
-    """The round whose final labels the study uses; null for each sentence's newest."""
+    """The round whose final labels the study uses; null means each sentence's newest label."""
 
     label_round = serializers.UUIDField(allow_null=True)
     name = serializers.CharField(allow_null=True)
@@ -162,7 +162,7 @@ class ConsensusInput(Input):
 
 
 class PreferredLabelsInput(Input):
-    """The round whose final labels the study uses; null for each sentence's newest."""
+    """The round whose final labels the study uses; null means each sentence's newest label."""
 
     label_round = serializers.UUIDField(allow_null=True)
 
@@ -243,8 +243,8 @@ class AdjudicationViews(LabelRoundViews):
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Decide one argument; your earlier decision is superseded, not lost.
 
-        With `known`, 409 if you have since decided differently: nothing is stored, and `detail`
-        names both labels.
+        With `known`, the response is 409 if you have since decided differently: nothing is stored,
+        and `detail` names both labels.
         """
         data = self.read(AdjudicationInput)
         argument = self.study.arguments.filter(public_id=data.pop("argument")).first()
@@ -324,7 +324,7 @@ class AdoptionViews(LabelRoundViews):
 
     @extend_schema(request=AdoptInput, responses={200: AdoptionPreviewSerializer})
     def preview(self, request: Request, **kwargs: Any) -> Response:
-        """Preview the changes that adopting would make; nothing is stored."""
+        """Preview the changes that an adoption would make; nothing is stored."""
         with invalid_on("label_round", decisions.AdoptionNotPossible):
             seen = decisions.preview_adoption(**self._asked())
         return Response(AdoptionPreviewSerializer(seen).data)
@@ -355,7 +355,7 @@ class AdoptionViews(LabelRoundViews):
 
 
 class PreferredLabelsViews(StudyViews):
-    """The round whose final labels lists, filters, faithfulness checks and the desk use."""
+    """The round whose final labels appear in lists, filters, faithfulness checks and the desk."""
 
     queryset = PreferredLabels.objects.none()
     serializer_class = PreferredLabelsSerializer

@@ -1,4 +1,4 @@
-"""Decide one final label per unit: adjudicated, adopted, expert override, or from votes.
+"""Decide one final label per unit from adjudications, adoptions, expert overrides or votes.
 
 A unit is an argument. A release may contain the same sentence under several item ids, so the
 votes for all items of a unit are pooled; the more votes a unit has, the longer its pattern.
@@ -185,7 +185,7 @@ def _count(
 
 
 def _pool(votes: pd.DataFrame) -> Ratings:
-    """Return votes as ratings of units; built directly because a rater may rate a unit twice."""
+    """Return votes as ratings of units, without checks because raters may rate a unit twice."""
     unit, units = votes["unit"].factorize()
     rater, raters = votes["rater"].factorize()
     return Ratings(

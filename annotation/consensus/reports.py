@@ -86,7 +86,7 @@ def _table(votes: QuerySet[Assignment]) -> pd.DataFrame:
 
 
 def counted_votes(label_round: LabelRound) -> QuerySet[Assignment]:
-    """Return the votes that count in every figure and final label, by people and from releases."""
+    """Return the votes by people and from releases that count in every figure and final label."""
     return _counted(_answered(round=label_round))
 
 
@@ -164,7 +164,7 @@ def adoptable_labels(label_round: LabelRound, source: int, rater: int) -> list[t
 def agreed_labels(study: Study, values: list[int]) -> list[tuple[int, int]]:
     """Return (argument, label) where at least two people gave a label and all of them agree.
 
-    Only rounds whose guideline has these values are used. At most 1,000 arguments are returned,
+    Only rounds whose guideline has ``values`` are used. At most 1,000 arguments are returned,
     enough to draw control items.
     """
     return [(argument, label) for argument, label, _people in _agreed(study, values)]
@@ -248,7 +248,7 @@ def _frame(rows: Iterable[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
 
 
 def label_source(study: Study) -> LabelRound | None:
-    """Return the round whose final labels the study uses; None means each argument's newest."""
+    """Return the round whose final labels the study uses; None means the newest labels."""
     chosen = PreferredLabels.objects.filter(study=study).select_related("label_round").first()
     return chosen.label_round if chosen else None
 
@@ -284,7 +284,7 @@ def labels_finding(counts: Mapping[int | None, int], guideline: Guideline) -> Co
 
 
 def by_label(counts: Mapping[int, int], guideline: Guideline) -> str:
-    """Return the count per label as text, highest first: 4 “Both, with a reason” (3), 2 … (1)."""
+    """Return the counts of labels, highest first, such as 4 “Both, with a reason” (3), 2 … (1)."""
     names = guideline.level_names
     parts = [
         f"{counts[label]:,} “{names[label]}” ({label})"

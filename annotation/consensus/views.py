@@ -92,7 +92,7 @@ def _decide(
 
 
 def _move(request: StudyRequest, study: Study, label_round: LabelRound) -> HttpResponse:
-    """Move a sentence to the end until the person signs out, or undo their last decision."""
+    """Move a sentence to the end of the queue until sign-out, or undo the last decision."""
     form, address = MoveForm(request.POST), _queue(request, study, label_round)
     argument = _wanted(request, label_round)
     if form.is_valid() and form.cleaned_data["move"] == "undo":
@@ -177,7 +177,7 @@ def _arguments(label_round: LabelRound) -> QuerySet[Argument]:
 
 
 def _wanted(request: StudyRequest, label_round: LabelRound) -> Argument | None:
-    """Return the sentence given in the form or else in the address."""
+    """Return the sentence given in the form, or otherwise in the address."""
     unit = request.POST.get("argument") or request.GET.get("unit")
     if not unit:
         return None
@@ -354,7 +354,7 @@ def _filtered(label_round: LabelRound, request: StudyRequest) -> QuerySet[FinalL
 
 
 def _summary(label_round: LabelRound) -> dict[str, Any]:
-    """Count arguments by provenance and by label, and check whether votes changed since."""
+    """Count arguments by provenance and by label, and check whether the labels are out of date."""
     # The tie rule is our choice, so the page states how many labels it decided.
     by_rule = Q(is_tied=True, provenance=FinalLabel.Provenance.VOTES)
     is_majority = label_round.aggregator == LabelRound.Aggregator.MAJORITY

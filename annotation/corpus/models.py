@@ -57,7 +57,7 @@ class Argument(models.Model):
 
     @property
     def is_blank(self) -> bool:
-        """Whether the sentence is blank, as in some tasks in released data, which are flagged."""
+        """Whether the sentence is blank; imports flag blank sentences in released data."""
         return not self.text.strip()
 
 
@@ -130,7 +130,7 @@ class ListedArgument(models.Model):
 
 
 class TextEmbedding(models.Model):
-    """The stored vector of one text by one sentence-embedding model."""
+    """The stored vector of one text from one sentence-embedding model."""
 
     sha256 = models.CharField(max_length=64)
     model = models.CharField(max_length=120)

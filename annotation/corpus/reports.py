@@ -18,7 +18,7 @@ Vector = NDArray[np.float32]
 
 
 def vector_key(*parts: Any) -> str:
-    """Return the hash under which the vector of these parts is stored."""
+    """Return the hash under which the vector of the given parts is stored."""
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 

@@ -319,7 +319,7 @@ def _block(label_round, place, skill: float, labels: dict[int, int], rng: random
 
 
 def _drawn(intended: int, skill: float, rng: random.Random) -> int:
-    """Return the intended label with probability ``skill``, else mostly a neighbouring label."""
+    """Return the intended label with probability ``skill``, otherwise usually one next to it."""
     if rng.random() < skill:
         return intended
     if rng.random() < skill:

@@ -72,8 +72,8 @@ class RevisionSerializer(ReadSerializer):
     """A submitted version; ``checks`` lists the results of the checklist.
 
     A result is null if the check was not possible. ``active_seconds`` covers all work on the task
-    until then. ``is_after_closing`` marks versions submitted after the round was first closed,
-    when experts could already see each other's versions.
+    up to this submission. ``is_after_closing`` marks versions submitted after the round was first
+    closed, when experts could already see each other's versions.
     """
 
     task = public_id("sheet")
@@ -180,7 +180,7 @@ class EditingTaskViews(ROUNDS.part):  # type: ignore[name-defined]
     filterset_class = EditingTaskFilter
 
     def rows(self) -> QuerySet:
-        """List tasks by expert, in the order of the desk."""
+        """List tasks by expert, in desk order."""
         return sheets_with_revisions(self.round)
 
     @extend_schema(responses=EditingTaskDetailSerializer)

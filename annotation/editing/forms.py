@@ -32,7 +32,7 @@ class ExpertsField(forms.ModelMultipleChoiceField):
     widget = forms.CheckboxSelectMultiple
 
     def label_from_instance(self, user: User) -> str:
-        """Return the name that researchers know."""
+        """Return the name that researchers see."""
         return str(user)
 
 

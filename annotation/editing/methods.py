@@ -40,7 +40,7 @@ class EditAssignment:
     def desk(self, expert: int, seed: int) -> list[int]:
         """Return one expert's answers in desk order: calibration first, both parts shuffled.
 
-        The order differs between experts, so that fatigue does not affect the same answers.
+        The order differs between experts, so that fatigue does not always affect the same answers.
         """
         source = random.Random(f"{seed}:{expert}")  # noqa: S311  an order, not a secret
         common = source.sample(self.calibration, len(self.calibration))
@@ -187,7 +187,7 @@ def align_lines(before: str, after: str) -> list[Pair]:
 
 
 def _block(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
-    """Yield the lines of a changed block; between rewritten lines, removed before added lines."""
+    """Yield the lines of a changed block; removed lines precede added lines at the same place."""
     i = j = 0
     for partner_old, partner_new in [*_successors(old, new), (len(old), len(new))]:
         yield from ((line, None) for line in old[i:partner_old])

@@ -224,7 +224,7 @@ class ExpertVersion:
 def shared_versions(
     editing_round: EditingRound, answer_id: int, *, reader: User, sees_all: bool, sees_names: bool
 ) -> list[ExpertVersion]:
-    """Return experts' latest revisions, the reader's first; others only if they are visible."""
+    """Return the latest revisions that the reader may see, the reader's own revision first."""
     numbers = expert_numbers(editing_round)
     sheets = editing_round.sheets.filter(answer=answer_id, is_calibration=True)
     sheets = sheets.select_related("rater__user", "answer").prefetch_related("events")
@@ -250,7 +250,7 @@ class Word:
 def discussion(
     editing_round: EditingRound, answer_id: int, *, reader: User, sees_all: bool, sees_names: bool
 ) -> list[Word]:
-    """Return comments on a calibration answer, oldest first; others' only if they are visible."""
+    """Return the comments on a calibration answer that the reader may see, oldest first."""
     comments = editing_round.comments.filter(answer=answer_id).select_related("author")
     if not sees_all:
         comments = comments.filter(author=reader)
@@ -266,7 +266,7 @@ def discussion(
 
 
 def _of_revision(revision: Revision, seen: datetime | None) -> TextVersion:
-    """Return a revision as a version; from ``seen`` on, its writer could see others' texts."""
+    """Return a revision as a version; after ``seen``, its writer could see others' texts."""
     return TextVersion(
         key=str(revision.number),
         name=_("Revision %d") % revision.number,

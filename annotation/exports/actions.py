@@ -81,7 +81,7 @@ def request_exports(
     options: ExportOptions,
     actor: User,
 ) -> list[ExportFile]:
-    """Request a set of files, by default from the newest snapshot after an update.
+    """Request a set of files, by default from the newest snapshot, which is updated first.
 
     Raises ExportNotPossible.
     """

@@ -36,7 +36,7 @@ class ExportSerializer(ReadSerializer):
 
 
 class ExportInput(Input):
-    """Files to make from one snapshot, by default the live snapshot after an update.
+    """Files to make from one snapshot, by default the live snapshot, which is updated first.
 
     All files of one request share their pseudonyms.
     """

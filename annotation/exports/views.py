@@ -1,4 +1,4 @@
-"""Pages for requesting, following and downloading export files."""
+"""Pages for requesting, tracking and downloading export files."""
 
 import json
 import uuid

@@ -23,7 +23,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter
 
 
 class SnapshotSerializer(NumberedSnapshotSerializer):
-    """A snapshot without its figures; its own address returns them."""
+    """A snapshot without its figures; the snapshot's own URL returns them."""
 
     class Meta:
         model = Snapshot

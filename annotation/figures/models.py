@@ -6,7 +6,7 @@ from cqa_site.results import models as results
 
 
 class Snapshot(results.Snapshot):
-    """Figures of a round with the votes used; reports/snapshots.py describes the rows."""
+    """Figures of a round with the votes behind them; reports/snapshots.py describes the rows."""
 
     label_round = models.ForeignKey(
         "annotation.LabelRound", models.CASCADE, related_name="snapshots"

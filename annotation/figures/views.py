@@ -115,7 +115,7 @@ def snapshot_or_404(
 
 
 def version_of(snapshot: Snapshot) -> str:
-    """Return a short name that identifies these figures."""
+    """Return a short name that identifies the figures."""
     return snapshot.recipe["figures_sha256"][:12]
 
 
@@ -159,7 +159,7 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
 
 
 def _current(label_round: LabelRound, request: StudyRequest) -> DashboardState:
-    """Return the newest snapshot; request a new one if votes changed and the wait is over."""
+    """Return the newest snapshot; request a new one if votes have changed and the wait is over."""
     snapshot = label_round.snapshots.defer("rows").first()
     if snapshot is not None:
         snapshot.label_round = label_round

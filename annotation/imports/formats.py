@@ -69,7 +69,7 @@ class StudyFormat(Format):
         return super().follow(file)
 
     def links(self, study: Study, file: ImportFile | ImportBatch) -> list[PageLink]:
-        """Return links, starting with the round or, without labels, a link to create a round."""
+        """Return links; the first opens the round or, without labels, the form for a new round."""
         label_round = getattr(file, "round", None)
         if label_round is None and self.home == ARGUMENTS_PAGE:
             address = reverse("label_round_new", args=[study.public_id])
@@ -85,7 +85,7 @@ class StudyFormat(Format):
 
 @dataclass(frozen=True)
 class AnswersFormat(StudyFormat):
-    """A format for one system's answers; ``origin`` derives the system from name and options."""
+    """A format for one system's answers; ``origin`` returns the system and the scenario."""
 
     origin: Callable[[str, Mapping[str, Any]], SystemOrigin] = origin_of
     is_many: bool = True
@@ -105,13 +105,13 @@ class AnswersFormat(StudyFormat):
         )
 
     def told(self, file: ImportFile) -> Mapping[str, Any]:
-        """Return the system that wrote the answers and the scenario."""
+        """Return the scenario and the system that wrote the answers."""
         origin = self.origin(file.name, file.options)
         return {"system": origin.system, "scenario": origin.scenario}
 
 
 class TableFormat(StudyFormat):
-    """A table format whose columns are guessed from headers and first values."""
+    """A table format whose columns are guessed from the headers and the first values."""
 
     def guess_columns(
         self, study: Study, preview: FilePreview, options: Mapping[str, Any]

@@ -43,7 +43,7 @@ DETAIL_FIELDS = tuple(f for f in FIELDS if f not in (*ARGUMENT_FIELDS, *VOTE_FIE
 
 
 class MappingForm(ColumnsForm):
-    """Form with one column choice per field; with label and rater, each row is also a vote."""
+    """Form with one column choice per field; if label and rater are set, each row has a vote."""
 
     beside = ("label_round", "rater", "rater_kind")
     label_columns = forms.MultipleChoiceField(
@@ -97,7 +97,7 @@ class MappingForm(ColumnsForm):
 
 
 class TableImportForm(ImportColumnsForm):
-    """Question about the columns of arguments, and of votes if label and rater are chosen."""
+    """Form step for the columns of arguments, and of votes if label and rater are chosen."""
 
     def note(self) -> Any:
         """Return a note that everything is set, or that labels need a rater."""

@@ -81,7 +81,7 @@ def _round(study: Study, rounds: list[Any], opened: Any | None) -> StudyStep:
 
 
 def _annotators_step(study: Study, about: Any) -> StudyStep:
-    """Return the step for annotators, which is done if there is one for each vote per argument."""
+    """Return the step for annotators, which is done once an argument can get all its votes."""
     members = _members(study) + Participant.objects.filter(link__round=about.pk).count()
     wanted = about.votes_per_item if about.is_live else 1
     sentence = ngettext("%(count)s person can label", "%(count)s people can label", members)

@@ -11,7 +11,7 @@ Place = tuple[int, int]
 
 
 def word_places(text: str, start: int = 0, stop: int | None = None) -> list[Place]:
-    """Return the spans of words: letters and digits, joined by apostrophe, hyphen or point.
+    """Return the spans of words: letters and digits, joined by an apostrophe, hyphen or point.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def word_places(text: str, start: int = 0, stop: int | None = None) -> list[Plac
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words in reading order, ignoring case."""
+    """Return the words in reading order, in lower case."""
     return [word.casefold() for word in _WORD.findall(text)]
 
 
@@ -45,7 +45,7 @@ def blanked(text: str, places: Iterable[Place]) -> str:
 
 
 def trimmed(text: str, start: int, end: int) -> Place:
-    """Return the span without surrounding white space; an empty span at its start if blank.
+    """Return the span without surrounding white space; for blank text, an empty span at its start.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def malformed_places(text: str) -> list[tuple[int, int]]:
 # Cached because the same few brackets occur again and again.
 @lru_cache(maxsize=1024)
 def _read(inside: str) -> tuple[tuple[int, ...], bool] | None:
-    """Return the cited numbers and whether “generated” is declared; None if not a citation."""
+    """Return cited numbers and whether “generated” is declared; None if not a valid citation."""
     numbers: dict[int, None] = {}
     is_generated = False
     pieces = [piece for piece in _SEPARATOR.split(inside.strip()) if piece]
@@ -240,7 +240,7 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AnswerSection:
-    """A section of an answer, of one of the `KINDS`; its heading ends at ``text_start``."""
+    """A section of an answer; ``kind`` is one of `KINDS`. The heading ends at ``text_start``."""
 
     kind: str
     start: int
@@ -297,7 +297,7 @@ def find_sections(text: str) -> tuple[AnswerSection, ...]:
 
 
 def find_blocks(text: str) -> list[AnswerBlock]:
-    """Return bullets and lines in order, except headings and lines of only marks or citations."""
+    """Return bullets and lines in order, excluding headings and lines that have no words."""
     sections = find_sections(text)
     blocks = list(_blocks(text, 0, sections[0].start if sections else len(text), ""))
     for section in sections:
@@ -361,7 +361,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _opening(text: str, start: int, end: int) -> tuple[int, int, bool]:
-    """Return the offsets after the bullet mark and after leading citations, and is_bullet."""
+    """Return offsets after the bullet mark and leading citations, and whether it is a bullet."""
     start += len(text[start:end]) - len(text[start:end].lstrip())
     bullet = _BULLET.match(text, start, end)
     start = bullet.end() if bullet else start

@@ -54,7 +54,7 @@ class BestOption:
 
 
 def find_choice(text: str, object1: str, object2: str) -> BestOption | None:
-    """Return the recommended option, or None without a heading or a word under it.
+    """Return the recommended option, or None if the heading or a word under it is missing.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def find_choice(text: str, object1: str, object2: str) -> BestOption | None:
 
 
 def _place(text: str) -> Place | None:
-    """Return the span of the first line with a letter under the heading; None if missing."""
+    """Return the span of the first line under the heading that has a letter or digit, or None."""
     for section in find_sections(text):
         if section.kind != CHOICE:
             continue
@@ -194,7 +194,7 @@ class _Answer:
 
     @cached_property
     def aspects(self) -> list[AnswerBlock]:
-        """Bullets and lines of the body; without headings, bullets anywhere in the text."""
+        """Bullets and lines of the body, or all bullets if the text has no headings."""
         blocks = find_blocks(self.text)
         if not self.sections:
             return [block for block in blocks if block.is_bullet]

@@ -20,7 +20,7 @@ class Piece:
 
     ``number`` is the cited number if the part is a number, and ``is_known`` is true if the list of
     arguments contains that number. ``is_generated`` marks brackets in which the writer declares
-    an argument as its own. ``is_sign`` marks Markdown signs, and ``is_bold`` marks bold text.
+    an argument as its own. ``is_sign`` marks Markdown syntax, and ``is_bold`` marks bold text.
     """
 
     text: str
@@ -44,7 +44,7 @@ def split_citations(text: str, numbers: Collection[int]) -> list[Piece]:
     Returns
     -------
     list of Piece
-        In order, without empty pieces. In a range, only the first and last number are pieces.
+        In order, without empty pieces. In a range, only the first and last numbers are pieces.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class TextBlock:
 def find_answer_blocks(pieces: Sequence[Piece]) -> list[TextBlock]:
     """Group the pieces from `split_citations` into blocks.
 
-    Pieces are cut where a block ends, and where bold text or a sign begins or ends.
+    Pieces are cut where a block ends, and where bold text or Markdown syntax begins or ends.
 
     Examples
     --------

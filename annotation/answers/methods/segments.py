@@ -1,4 +1,4 @@
-"""Find segments of an answer to compare with their citations, and repeated passages."""
+"""Find an answer's repeated passages, and the segments to compare with their citations."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -48,7 +48,7 @@ class Segment:
     start, end : int
         Its position in the answer, including citations.
     text : str
-        Its words without citations, bullet mark, named aspect and Markdown marks.
+        Its words, without citations, bullet mark, named aspect or Markdown syntax.
     citations : tuple of Citation
         In reading order; offsets refer to the answer.
     """
@@ -70,11 +70,11 @@ class Segment:
 
 
 def paper_segments(text: str) -> list[str]:
-    """Return the segments as in the paper, each from a capital letter to the next bracket.
+    """Return the paper's segments, each from a capital letter to the next bracket.
 
     Segments do not cross lines, and text without a following bracket is dropped. Artefacts kept on
     purpose: text before the first capital letter is lost, a segment continues past the end of a
-    sentence, any bracket ends it (even ``[Paris]``), and ``[5]`` in ``[3][5]`` ends nothing.
+    sentence, any bracket ends it (even ``[Paris]``), and ``[5]`` in ``[3][5]`` ends no segment.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def sound_segments(text: str) -> list[Segment]:
     sentence: "Dogs are smarter [1] but cats are easier to train [2]." contains two statements.
     Adjacent brackets are read together, even after the full stop. A bracket at the start of a
     bullet or sentence belongs to the text after it. Headings, names of aspects and the closing
-    list of used arguments are left out, and so is a choice of fewer than three words.
+    list of used arguments are left out, as is a recommended option of fewer than three words.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def _groups(text: str, citations: list[Citation]) -> list[Place]:
 
 
 def _joined(pieces: list[_Piece]) -> list[_Piece]:
-    """Join pieces with too few words to the rest of their sentence, preferably the next part."""
+    """Join pieces with too few words to a neighbour in their sentence, preferably the next."""
     statements: list[_Piece] = []
     for index, piece in enumerate(pieces):
         has_next = index + 1 < len(pieces)

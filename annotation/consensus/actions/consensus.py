@@ -60,7 +60,7 @@ class SourceNotValid(Exception):
 
 @transaction.atomic
 def request_final_labels(*, label_round: LabelRound, actor: User | None = None) -> Job:
-    """Queue the recomputation of final labels after this transaction; pending jobs are shared.
+    """Queue a job to recompute final labels after this transaction, or reuse a pending job.
 
     A running job may have read its votes before this change, so it is not sufficient. Locking
     the pending job prevents workers from starting it before we commit.
@@ -95,7 +95,7 @@ def after_closing(*, round_: LabelRound, actor: User) -> None:
 
 
 def keep_current(label_round: LabelRound, actor: User | None = None) -> Job | None:
-    """Return the job that updates outdated labels; request one unless the last just ended.
+    """Return the job that updates outdated labels; request one unless the last job has just ended.
 
     Used by pages that show labels. Return None if the labels are up to date, or if the next
     computation has to wait.
@@ -145,7 +145,7 @@ def _jobs(label_round: LabelRound) -> QuerySet[Job]:
 def recompute_final_labels(label_round: LabelRound, *, work: JobContext | None = None) -> int:
     """Recompute the final labels from their sources; return the number of changed rows.
 
-    Votes, expert labels and adjudications are only read, so a repetition changes nothing.
+    Votes, expert labels and adjudications are only read, so running this again changes nothing.
     Annotators never wait for long, because the long computation does not hold a lock and only
     changed rows are written, a thousand per transaction. If a run is killed halfway, each
     written row is correct and the job starts again.
@@ -235,7 +235,7 @@ def derive_labels(
 def _compare(
     label_round: LabelRound, rows: dict[int, tuple]
 ) -> tuple[list[FinalLabel], list[int]]:
-    """Return rows to write, and keys of stored rows whose argument is not in the round any more.
+    """Return rows to write, and keys of stored rows whose argument is no longer in the round.
 
     Reads while holding the lock, so that no older run is still writing; see ``_write``.
     """

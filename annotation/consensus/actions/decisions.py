@@ -124,7 +124,7 @@ def undo_last(
 
 
 def disputed(label_round: LabelRound) -> QuerySet[FinalLabel]:
-    """Return arguments with tied votes or votes at both ends of the scale, most distant first.
+    """Return arguments with tied votes or votes at both ends of the scale, widest spread first.
 
     This excludes items that votes do not decide (control items unless tied, expert overrides)
     and, in a running round, all items that still need votes.
@@ -149,7 +149,7 @@ def disputed(label_round: LabelRound) -> QuerySet[FinalLabel]:
 def queue(
     label_round: LabelRound, *, rater: Rater | None, undecided_only: bool = True
 ) -> QuerySet[FinalLabel]:
-    """Return the rater's remaining disputes, with ``undecided_only`` only unresolved disputes."""
+    """Return the rater's remaining disputes; ``undecided_only`` leaves out resolved disputes."""
     decided = _decisions_in_force(label_round).filter(argument=OuterRef("argument"))
     if undecided_only:
         return disputed(label_round).filter(~Exists(decided), adopted_label__isnull=True)
@@ -157,7 +157,7 @@ def queue(
 
 
 def disputed_rounds(study: Study) -> list[LabelRound]:
-    """Return the newest rounds that have undecided disputes, with their number as ``disputes``."""
+    """Return the newest rounds with undecided disputes, each with the count in ``disputes``."""
     settled = FinalLabel.objects.filter(label_round=OuterRef("pk"))
     label_rounds = label_rounds_of(study).filter(Exists(settled)).select_related("guideline")
     rounds = []
@@ -282,10 +282,10 @@ def adopt_labels(
     only_tied: bool = True,
     actor: User,
 ) -> Adoption:
-    """Adopt one rater's labels from another round as decisions; repeating changes nothing.
+    """Adopt one rater's labels from another round as decisions; a repeated call changes nothing.
 
-    Adopting the same labels under the other rule replaces the existing adoption. Final labels are
-    updated in the background.
+    Adopting the same labels with another ``only_tied`` replaces the existing adoption. Final
+    labels are updated in the background.
     """
     _check_source(label_round, source)
     LabelRound.objects.select_for_update(of=("self",), no_key=True).get(pk=label_round.pk)
@@ -303,7 +303,7 @@ def adopt_labels(
 
 @transaction.atomic
 def withdraw_adoption(*, adoption: Adoption, actor: User) -> bool:
-    """Withdraw an adoption and reopen its disputes; return False if already withdrawn."""
+    """Withdraw an adoption and reopen its disputes; return False if it was withdrawn before."""
     rows = Adoption.objects.filter(pk=adoption.pk, withdrawn_at__isnull=True)
     if not rows.update(withdrawn_at=timezone.now()):
         return False

@@ -97,7 +97,7 @@ def guess_mapping(
         The headers.
     rows : sequence of Row
         The first rows. A column whose values do not fit a field is not proposed for it. If the
-        headers are unclear, the values show the objects, the sentence and the labels.
+        headers are unclear, the objects, sentence and labels are inferred from the values.
     has_rater : bool
         Whether one rater was named for all rows.
 
@@ -170,7 +170,7 @@ class _Values:
         return _share(CELL_READERS[field], values) >= _MOST
 
     def pair(self, guess: Mapping[str, str]) -> dict[str, str]:
-        """Find two columns of short texts whose names differ only in a and b, or 1 and 2."""
+        """Find two columns of short texts whose names differ only in “a”/“b” or “1”/“2”."""
         for value in self._values:
             for first, second in _PAIRS:
                 for other in self._values:
@@ -221,7 +221,7 @@ class _Values:
         return {f"{LABELS_OF}{column}": column for column in columns}
 
     def is_of_votes(self, column: str | None) -> bool:
-        """Return whether an id is unique in each row although several rows have the same text."""
+        """Return whether all rows have different ids, although several rows have the same text."""
         values = self._values.get(column or "", [])
         texts = self._values.get(self.named("text") or "", [])
         has_own = len(set(map(str, values))) == len(values) > 1

@@ -101,7 +101,7 @@ def _url(value: Value) -> str | None:
 
 
 def one_of(*offered: str, words: Mapping[str, str] | None = None) -> Callable[[Value], str | None]:
-    """Return a parser of these words, ignoring case; ``words`` maps synonyms to them."""
+    """Return a parser of the offered words, ignoring case; ``words`` maps synonyms to them."""
 
     def read(value: Value) -> str | None:
         name = as_name(value)
@@ -264,7 +264,7 @@ def read_generic_table(
     Raises
     ------
     UnreadableFile
-        If the mapping does not fit the table (see `check_mapping`), and as raised by `Table`.
+        If the mapping does not fit the table (see `check_mapping`), or if `Table` raises it.
     """
     with table:
         wrong = check_mapping(table.columns, mapping, has_rater=bool(rater))
@@ -335,7 +335,7 @@ def _read_row(row: TableRow, options: _ReadOptions) -> Iterator[GenericRecord | 
 
 
 def _without_void_label(read: dict[str, Any], value: Value) -> None:
-    """Move the label of work rejected by a crowd platform's requester to the comment."""
+    """Move the label of work that a requester rejected on a crowd platform to the comment."""
     is_foreign = isinstance(value, str) and trimmed_text(value).lower() in FOREIGN_STATES
     if is_foreign and read.get("state") == "void" and read.get("label") is not None:
         read["comment"] = f"Status {value} in the source, label {read['label']}."

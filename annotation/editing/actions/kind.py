@@ -75,7 +75,8 @@ CALIBRATION, ALONE = Q(is_calibration=True), Q(is_calibration=False)
 class EditContent:
     """The content of a desk; contents with equal texts are equal.
 
-    Reasons (codes of `Revision.Reason`) and comment belong to a submission, not to the draft.
+    The reasons (codes of `Revision.Reason`) and the comment belong to a submission, not to the
+    draft.
     """
 
     text: str = ""
@@ -133,7 +134,7 @@ class EditingRoundKind(Desk):
     }
 
     def submitted(self, sheet: EditingSheet) -> EditContent:
-        """Return the last submitted content, or else the machine's text."""
+        """Return the last submitted content, or the machine's text if nothing was submitted."""
         if not sheet.submitted_at:
             return EditContent(sheet.machine_text)
         return EditContent(sheet.submitted_text, sheet.reasons, sheet.comment)
@@ -202,7 +203,7 @@ class EditingRoundKind(Desk):
             raise RoundNotReady(_("No longer an expert in this study: %s.") % names)
 
     def closed(self, round_: EditingRound, actor: User) -> None:
-        """Turn submitted texts into answers for scoring, if the round is set up for it."""
+        """Turn submitted texts into answers for scoring, if the round is set up to do so."""
         if round_.first_closed_at is None:
             round_.first_closed_at = round_.closed_at
             round_.save(update_fields=["first_closed_at"])
@@ -218,7 +219,7 @@ class EditingRoundKind(Desk):
         )
 
     def check(self) -> Iterator[str]:
-        """Check that revisions are unchanged and that answers from them have the same text."""
+        """Check that revisions are unchanged and match the answers that were made from them."""
         yield from find_editing_violations()
 
 

@@ -138,7 +138,7 @@ def _raters(study: Study, experts: tuple[User, ...]) -> list[Rater]:
 def matching_answers(
     *, study: Study, plan: EditingPlan, round_: EditingRound | None = None
 ) -> QuerySet[Answer]:
-    """Return the answers available to a round, without answers in other rounds or by experts."""
+    """Return the answers available to a round, except experts' and those in other rounds."""
     answers = under(
         study.answers.filter(revision__isnull=True), [plan.condition] if plan.condition else []
     )

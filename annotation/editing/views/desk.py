@@ -50,7 +50,7 @@ def readable_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> 
     """Return a sheet that the person may read; raise Http404 otherwise.
 
     Researchers may read all sheets. Experts may read their own sheets and, after
-    the round has closed, others' sheets on calibration answers they edited too.
+    the round has closed, others' sheets on calibration answers that they also edited.
     """
     sheets = opened_sheets(study)
     if not request.membership.is_researcher:
@@ -230,7 +230,7 @@ desk_urls = trial_urls(PAGES, ROUNDS) + work_urls(
 
 @study_page(*EXPERTS, only="GET")
 def editing_history(request: StudyRequest, study: Study, task_id: uuid.UUID) -> HttpResponse:
-    """Show the changes ?from= to ?to=, by default from the machine's text to the newest text."""
+    """Show the changes between ?from= and ?to=, by default the machine's and the newest text."""
     sheet = readable_sheet(request, study, task_id)
     is_own = sheet.rater.user_id == request.user.pk
     versions = versions_of(sheet, with_drafts=is_own or request.membership.is_researcher)

@@ -277,12 +277,12 @@ def _flag(text: str) -> bool:
 
 
 def _whole(text: str) -> int | None:
-    """Return a whole number or None, because pandas writes columns with gaps as 3.0."""
+    """Return a whole number or None; in columns with gaps, pandas writes 3 as 3.0."""
     return int(float(text)) if text else None
 
 
 def _minute(text: str) -> datetime | None:
-    """Return the nearest minute in UTC, or None if empty."""
+    """Return the time rounded to the minute, in UTC, or None for an empty text."""
     if not text:
         return None
     moment = datetime.fromisoformat(text).astimezone(UTC) + timedelta(seconds=30)

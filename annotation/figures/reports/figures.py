@@ -304,7 +304,7 @@ def in_scope(used: pd.DataFrame, scope: str) -> pd.DataFrame:
 def _progress(
     votes: pd.DataFrame, machines: pd.DataFrame, used: pd.DataFrame, recipe: dict[str, Any]
 ) -> RoundProgress:
-    """Return counts; ``wanted``, ``filled`` and ``complete`` only if votes were collected here."""
+    """Return counts; ``wanted``, ``filled`` and ``complete`` are None for imported votes."""
     states = votes["state"].value_counts()
     ordinary = in_scope(used, "ordinary")
     per_item = ordinary.groupby("item_id").size()

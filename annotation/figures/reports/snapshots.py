@@ -151,7 +151,7 @@ class DisputedItem:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorAgreement:
-    """Counts for a rater; ``agreement`` uses ``compared`` votes, whose items have other votes."""
+    """Counts for a rater; ``agreement`` uses the ``compared`` votes on items others rated."""
 
     rater: str
     kind: str
@@ -303,7 +303,7 @@ def is_counted(votes: Mapping[str, Any]) -> Any:
 
 
 def recipe_of(label_round: LabelRound) -> dict[str, Any]:
-    """Return the inputs of a round's figures other than the votes, and the computing recipe."""
+    """Return the inputs to a round's figures, except the votes, and how to compute the figures."""
     items = label_round.items.aggregate(all=Count("pk"), controls=Count("control_label"))
     return {
         "version": RECIPE_VERSION,

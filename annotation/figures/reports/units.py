@@ -89,7 +89,7 @@ _ROWS: dict[str, Callable[[pd.DataFrame, str], pd.DataFrame]] = {
 
 
 def recomputed(rows: pd.DataFrame, figure: str) -> Estimate | None:
-    """Recompute ordinal alpha from the rows as a check; None for any other figure."""
+    """Recompute ordinal alpha from the rows as a check; return None for any other figure."""
     if figure.partition(":")[0] not in ("alpha", "alpha-ordinary", "pair"):
         return None
     return krippendorff_alpha(ratings_of(rows), "ordinal")

@@ -65,7 +65,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentEntry(ImportEntry):
-    """One row of a file: an argument, optionally an item of a round, optionally with votes.
+    """One row of a file: an argument, optionally as an item of a round and with votes.
 
     ``item_id`` identifies the item in the round; with "", the argument itself is the item. With
     ``keeps_first_copy``, a second, different vote by the same rater is flagged, not rejected.
@@ -153,7 +153,7 @@ def label_round_of(source: ImportSource) -> str:
 
 
 def scale_of(source: ImportSource) -> tuple[int, ...]:
-    """Return the labels of the round's guideline, else of the study's newest, else 0–3."""
+    """Return the labels of the round's guideline or of the study's newest guideline, or 0–3."""
     named = LabelRound.objects.filter(
         study=source.study, name=source.options.get("label_round", "")
     )
@@ -188,7 +188,7 @@ class SystemOrigin:
 def origin_of(
     file_name: str, options: Options, proposed: tuple[str, int] | None = None
 ) -> SystemOrigin:
-    """Return the origin chosen for the file, else proposed, else guessed from the file name."""
+    """Return the origin chosen for the file, filling gaps with ``proposed`` or the file name."""
     system, scenario = proposed or propose_origin(file_name)
     system = (options.get("system") or "").strip() or system[:LONGEST_NAME]
     if options.get("scenario") is not None:

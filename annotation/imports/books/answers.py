@@ -51,9 +51,9 @@ class QuestionBook:
     """Questions named in the file; new questions have no key until written.
 
     An entry without a wording refers to the first question about the pair and
-    aspect. An entry with a wording refers to the question with that wording, else
-    to the question without a wording, else to a new question. Entries in a list of
-    questions must match exactly.
+    aspect. An entry with a wording refers to the question with that wording or, if
+    it does not exist, to the question without a wording. If neither exists, a new
+    question is added. Entries in a list of questions must match exactly.
     """
 
     def __init__(self, work: EntryReconciliation, comparisons: ComparisonBook) -> None:
@@ -162,7 +162,7 @@ class ListBook:
         self._add({key: value for key, value in fresh.items() if key not in self._known})
 
     def of(self, entry: AnswerEntry) -> ArgumentList | None:
-        """Return the list that an answer cites, or None without arguments to cite."""
+        """Return the list that an answer cites, or None if there are no arguments to cite."""
         numbered = self._numbered(entry)
         return self._known[self._key(entry, numbered)] if numbered else None
 
@@ -181,7 +181,7 @@ class ListBook:
         )
 
     def _joined(self, entry: AnswerEntry) -> Numbered:
-        """Return the imported list of the question, else the first list for its pair."""
+        """Return the imported list of the question, or otherwise the first list for its pair."""
         lists = self._of_pair.get((entry.object1, entry.object2), {})
         question = self.questions.of(entry).pk
         return lists.get(question) or next(iter(lists.values()), ())
@@ -305,7 +305,7 @@ class AnswerBook:
             self.known |= {_place(entry): row.pk for entry, row in zip(new, rows, strict=True)}
 
     def finish(self) -> None:
-        """Add remarks on the whole file that would be tedious for every row."""
+        """Add remarks on the whole file that would be tedious to repeat for every row."""
         for source, number in self._twins.items():
             text = ngettext(
                 "%(number)s answer already exists, from %(source)s.",
@@ -379,7 +379,7 @@ class AnswerBook:
         return self._conditions[scenario]
 
     def _equal_answers(self, entries: list[AnswerEntry]) -> dict[Content, Answer]:
-        """Map contents to equal answers from files with other names; the first answer wins."""
+        """Map contents to identical answers from files with other names; the first answer wins."""
         answers = _rows(self.work.study).filter(
             question__in={self.questions.of(entry).pk for entry in entries} - {None},
             system__in={self.systems.known[entry.system].pk for entry in entries} - {None},

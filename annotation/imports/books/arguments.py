@@ -236,7 +236,7 @@ def _stored_text(
 
 
 class LabelRoundBook:
-    """Rounds named in the file; None for new rounds until written."""
+    """Rounds named in the file; a new round is None until it is written."""
 
     def __init__(self, work: EntryReconciliation, actor: User | None) -> None:
         self.work = work

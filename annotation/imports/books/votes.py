@@ -179,7 +179,7 @@ class PlacedRaterBook(RaterBook):
         self._take_places(entries)
 
     def _take_places(self, entries: list[ArgumentEntry]) -> None:
-        """Enrol imported raters, so that researchers see and exclude them like other raters."""
+        """Enrol imported raters, so that researchers can see and exclude them like any rater."""
         fresh = {
             (entry.label_round, rater_of(vote)): vote.is_rater_excluded
             for entry in entries
@@ -220,7 +220,7 @@ VoteKey = tuple[ItemKey, RaterKey]
 
 @dataclass(slots=True)
 class StoredVote:
-    """The stored vote, or the first such vote in this file (``pk`` is None until written)."""
+    """A stored vote, or the vote's first occurrence in the file (``pk`` is None until written)."""
 
     pk: int | None
     state: str
@@ -388,7 +388,7 @@ class VoteBook:
 
 
 class _StoredVotes:
-    """Stored votes on the items, and by the raters, of one batch."""
+    """Stored votes by the raters of one batch on the items of that batch."""
 
     def __init__(self, book: VoteBook, entries: list[ArgumentEntry]) -> None:
         self._by_id: dict[tuple[str, str], StoredVote] = {}
@@ -433,7 +433,7 @@ class _StoredVotes:
     def find(
         self, entry: ArgumentEntry, vote: Vote, pair: VoteKey, seen_void: int
     ) -> StoredVote | None:
-        """Return the matching stored vote; without ids, the n-th void vote of a pair."""
+        """Return the matching stored vote; void votes without ids are matched by their order."""
         if vote.external_id and (entry.label_round, vote.external_id) in self._by_id:
             return self._by_id[entry.label_round, vote.external_id]
         if vote.state != State.VOID:

@@ -110,9 +110,9 @@ def read_question_list(
     log: ReadingLog | None = None,
     **how: Any,
 ) -> Iterator[ListedQuestion | Problem]:
-    """Read the rows in file order; ``log`` and ``how`` are for `cqa_site.tabular.open_table`.
+    """Read the rows in file order; pass ``log`` and ``how`` to `cqa_site.tabular.open_table`.
 
-    Raises `UnreadableFile` at the first step if the columns of the objects are missing.
+    Raises `UnreadableFile` on the first iteration if the columns of the objects are missing.
     """
     with open_table(path, name=name, log=log, **how) as table:
         columns = question_columns(table.columns)

@@ -51,7 +51,7 @@ def read_records(
 ) -> Iterator[Record | Problem]:
     """Yield the result of ``read_one`` for each record, or a problem if it raises BadCell.
 
-    Raises `UnreadableFile` at the first step if the file is not a JSON list of records.
+    Raises `UnreadableFile` on the first iteration if the file is not a JSON list of records.
     """
     with open_table(path, name=name, kind="json") as table:
         yield from table.records(read_one)
@@ -242,7 +242,7 @@ class ReleasedLabel:
 
     @property
     def unit(self) -> Unit | None:
-        """The unit that the labels refer to, or None without a text."""
+        """The unit that the labels refer to, or None if there is no text."""
         return None if self.text is None else (self.object1, self.object2, self.text)
 
 
@@ -254,7 +254,7 @@ def read_final_labels(
 ) -> Iterator[ReleasedLabel | Problem]:
     """Read the arguments of all comparisons in file order, including those with a null text.
 
-    Raises `UnreadableFile` at the first step if the file does not have this format.
+    Raises `UnreadableFile` on the first iteration if the file does not have this format.
     """
     position = 0
     with open_table(path, name=name, kind="json") as table:

@@ -99,7 +99,7 @@ def read_toloka(
     """Read a pool's export row by row; a row with a problem yields no vote.
 
     ``field`` and ``input_field`` select the OUTPUT and INPUT fields to read; they are needed only
-    if there are several. ``how`` is for `cqa_site.tabular.open_table`.
+    if there are several. ``how`` is passed to `cqa_site.tabular.open_table`.
 
     Raises
     ------
@@ -238,7 +238,7 @@ class ExpertControl:
 
     `is_scored` is False if the sheet's own variance and mean were cleared although
     rows below have them, because that item was left out of the published agreement.
-    Below the last row with these values, the cells were merely never filled.
+    Below the last row with these values, the cells were simply never filled.
     """
 
     row: int
@@ -282,7 +282,7 @@ def _has_label(row: ExpertLabel | ExpertControl) -> bool:
 
 
 def match_key(text: str) -> str:
-    """Return a key that is equal for a workbook sentence and the crowd's copy of it.
+    """Return a key that a workbook sentence and the crowd's copy of it have in common.
 
     Repairs UTF-8 misread as Latin-1, then replaces runs of white space (including no-break spaces)
     with one space and removes it at the ends. Use the key only for matching; never store or show

@@ -128,7 +128,7 @@ def _people(study: Study) -> Iterator[TaskCard]:
 
 
 def _people_at_steps(study: Study) -> Iterator[TaskCard]:
-    """Yield, by round, people who did not pass the steps before work."""
+    """Yield, by round, people who did not pass the onboarding steps."""
     places = held_at_steps(study, LISTED)
     for round_, group in groupby(places, key=lambda place: place.round):
         names, version = [str(place.rater) for place in group], round_.onboarding
