@@ -57,7 +57,7 @@ WORDS = {
 
 
 def keys_are_sound() -> bool:
-    """Whether encryption keys for the endpoints' API keys are configured, and all are valid."""
+    """Whether encryption keys for the endpoints' API keys are configured and are all valid."""
     return bool(settings.SECRETS_KEYS) and all(map(_is_key, settings.SECRETS_KEYS))
 
 

@@ -26,9 +26,9 @@ ASKED_SECONDS = 10.0
 def start(
     module: Sequence[str], *, quiet: bool = False, **environment: str
 ) -> subprocess.Popen[bytes]:
-    """Start a module with arguments as leader of a process group that ends with this process.
+    """Start a module with arguments as the leader of a process group that ends with this process.
 
-    A quiet module may still write errors.
+    With ``quiet``, the module's output is discarded, but not its errors.
     """
     return subprocess.Popen(
         [sys.executable, "-m", "cqa_site.leash", *module],

@@ -1,7 +1,7 @@
 """Environment variables for numeric packages, which read them only when they are imported.
 
-The variables are therefore set with the settings, before any page, worker or command imports
-these packages. Values already in the environment take precedence.
+The variables are therefore set together with the settings, before any page, worker or command
+imports these packages. Values already in the environment take precedence.
 """
 
 import os

@@ -44,7 +44,7 @@ def make_all_tables(connection: BaseDatabaseWrapper) -> bool:
 class MakeTables(Operation):
     """Several ``CreateModel`` operations, after which the models are built once.
 
-    Django rebuilds all related models after each of a hundred operations, which is most of the
+    Django rebuilds all related models after each of a hundred operations, which takes most of the
     time needed to set up an empty database. Each operation must contain its complete table, with
     fields, constraints and indexes. Operations may refer to each other in any order.
     """
@@ -57,7 +57,7 @@ class MakeTables(Operation):
         self.operations = operations
 
     def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        """Return the operation as a migration file writes it."""
+        """Return the operation as it is written in a migration file."""
         return type(self).__name__, [], {"operations": self.operations}
 
     def state_forwards(self, app_label: str, state: Any) -> None:

@@ -1,4 +1,4 @@
-"""Files that an installation creates, and that other users of the machine cannot read."""
+"""Files that an installation creates and that other users of the machine cannot read."""
 
 import fcntl
 import os

@@ -14,7 +14,7 @@ TOKEN = b"gAAAAA"
 
 
 class KeyUnreadable(Exception):
-    """A stored secret cannot be decrypted with the configured keys."""
+    """Raised if a stored secret cannot be decrypted with the configured keys."""
 
 
 def seal(secret: str) -> bytes:
@@ -36,7 +36,7 @@ def unseal(ciphertext: bytes | memoryview) -> str:
 def reseal(*, using: str = "default", older: Iterable[str] = ()) -> tuple[int, list[str]]:
     """Encrypt every stored secret again with the first configured key.
 
-    ``older`` are additional keys for decryption that are no longer configured. Returns the number
+    ``older`` contains additional decryption keys that are no longer configured. Returns the number
     of rows with secrets and the names of those that no key can decrypt, which do not change.
     """
     # Without a configured key, nothing can be encrypted.
@@ -82,7 +82,7 @@ def resealed(box: MultiFernet | None, value: Any) -> Any:
 
 
 def _held(using: str) -> Iterator[tuple[models.Model, str]]:
-    """Yield each row with secrets, and the name of the column."""
+    """Yield each row with secrets, and the name of the column that contains them."""
     for model, column in HELD:
         for row in model._default_manager.using(using).iterator():
             if any(_tokens(getattr(row, column))):

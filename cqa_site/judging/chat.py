@@ -99,13 +99,13 @@ class CallFailed(Exception):
     Parameters
     ----------
     kind
-        One of `Failure`.
+        A member of `Failure`.
     message
         Message for people, without keys or internals.
     retry_after
-        Seconds the endpoint asked to wait, between 1 and 900, or None.
+        Wait that the endpoint asked for, in seconds from 1 to 900, or None.
     status
-        HTTP status, or None without a response.
+        HTTP status, or None if there was no response.
     body
         The part of the response body that was read, verbatim except that the key is removed.
     milliseconds

@@ -39,7 +39,7 @@ _LOADING_SECONDS: list[float] = []
 
 @dataclass(frozen=True)
 class SideClassifier:
-    """Linear classifier of a text's side from its vector: praise or complaint, for or against.
+    """Linear classifier of vectors by the side of their text: praise or complaint, for or against.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class SideClassifier:
     share: float
 
     def added(self, vectors: FloatArray, read: FloatArray | None = None) -> FloatArray:
-        """Return vectors of length 1 with two more coordinates, shape (n, d + 2).
+        """Return the vectors with two coordinates added for the side; length 1, shape (n, d + 2).
 
         If ``vectors`` come from more than one encoder, the sides are computed from ``read``
         instead. A text without a side lies midway between the two sides.
@@ -103,7 +103,7 @@ class SentenceEmbedder:
         Number of texts encoded at once.
     quick
         Multiply in 16 bits if the processor has instructions for it, which takes less than half
-        the time. The vectors have a cosine of .9999 or more with those in full precision, and
+        the time. The vectors have a cosine of .9999 or more with the full-precision vectors, and
         differ slightly between processor types.
 
     Raises
@@ -192,7 +192,7 @@ class SentenceEmbedder:
 
 
 def in_16_bits(wanted: bool = True) -> AbstractContextManager[Any]:
-    """Multiply matrices in 16 bits in this context, if the processor has instructions for it."""
+    """Within this context, multiply matrices in 16 bits if the processor can."""
     import torch
 
     known = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
@@ -242,10 +242,10 @@ def _load(name: str) -> Any:
 
 
 def _add(model: Any, difference: Path) -> None:
-    """Add a difference to a model's weights, given as whole arrays or as two factors of a matrix.
+    """Add a difference, stored as whole arrays or as pairs of factors, to a model's weights.
 
     ``NAME.a``, shape (r, k), times ``NAME.b``, shape (k, c), is added to the matrix NAME.
-    Raises ValueError if it belongs to another model.
+    Raises ValueError if the difference belongs to another model.
     """
     import torch
     from safetensors.torch import load_file
@@ -278,7 +278,7 @@ def _width(model: Any) -> int:
 
 
 def _token_vectors(model: Any, texts: list[str]) -> tuple[list[FloatArray], list[Any]]:
-    """Return token vectors of two layers, (batch, tokens, d) each, and (start, stop) of tokens."""
+    """Return two layers' token vectors, each (batch, tokens, d), and the tokens' (start, stop)."""
     import torch
 
     tokenizer, network = model.tokenizer, model[0].auto_model

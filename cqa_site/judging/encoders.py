@@ -1,6 +1,6 @@
 """Optional sentence encoders: their languages and whether they are installed.
 
-Their folders are next to the built-in model, outside the environment, and nothing requires them.
+Their folders are next to the built-in model's, outside the environment. No feature requires them.
 `cqa_site.judging.encoder_fetching` downloads them. Only loading an encoder needs more than Python.
 """
 
@@ -26,7 +26,7 @@ MEGABYTE = 10**6
 
 @dataclass(frozen=True)
 class SentenceEncoder:
-    """A sentence encoder that is distributed in packages.
+    """A sentence encoder that is distributed as packages.
 
     Attributes
     ----------
@@ -54,17 +54,17 @@ class SentenceEncoder:
 
     @property
     def folder(self) -> Path:
-        """The folder of its files, which exists once it is installed."""
+        """The folder of the encoder's files, which exists once the encoder is installed."""
         return encoders_folder() / self.name
 
     @property
     def command(self) -> str:
-        """The command that installs it."""
+        """The command that installs the encoder."""
         return f"{packages.COMMAND} ENCODERS={self.name}"
 
     @property
     def is_installed(self) -> bool:
-        """Whether its files exist; an unfinished download uses another folder."""
+        """Whether the encoder's files exist; an unfinished download uses another folder."""
         try:
             return (self.folder / self.weights).stat().st_size == self.size
         except OSError:
@@ -110,7 +110,7 @@ def encoder_for(language: str) -> SentenceEncoder | None:
 
 
 class MultilingualEmbedder:
-    """The Universal Sentence Encoder, multilingual v3, in one thread; vectors have 512 numbers.
+    """The Universal Sentence Encoder, multilingual v3, in one thread, with 512 dimensions.
 
     Its package is imported from its folder because it is not part of the environment. It uses only
     numpy and takes about 150 MB of memory.

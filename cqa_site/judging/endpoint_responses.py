@@ -1,4 +1,4 @@
-"""Replies of OpenAI-compatible servers: answers, batch lines, refusals and parameters."""
+"""Replies from OpenAI-compatible servers: answers, batch lines, refusals and parameters."""
 
 import json
 import math
@@ -96,7 +96,7 @@ def _status_of(error: Any) -> int:
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Return the seconds a server asks to wait, from 1 to 900, or None if unreadable.
+    """Return the wait that a server asks for, in seconds from 1 to 900, or None if unreadable.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def answer_of(
     Raises
     ------
     CallFailed
-        If it is an error that was sent with a 200.
+        If the reply is an error that was sent with status 200.
     """
     body = scrub(storable(content))
     document = decode(body.encode())
@@ -332,7 +332,7 @@ def parameter_named(document: Any, names: Iterable[str]) -> str:
 
 
 def named(failure: CallFailed, request: ChatRequest) -> CallFailed:
-    """Return the failure, as ``parameter`` with the name first if a sent parameter was refused."""
+    """Return the failure; a refused parameter is named first and makes its kind ``parameter``."""
     if failure.kind is not Failure.REQUEST or failure.status not in _INVALID:
         return failure
     if _TOO_LONG.search(f"{failure} {failure.body}"):
@@ -352,7 +352,7 @@ def named(failure: CallFailed, request: ChatRequest) -> CallFailed:
 
 
 def _words(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text of a document with the name of its field."""
+    """Yield every text in a document with the name of its field."""
     if isinstance(value, Mapping):
         for name, child in value.items():
             yield from _words(child, str(name))

@@ -36,7 +36,7 @@ _REFUSALS = {Failure.REQUEST, Failure.SERVER, Failure.GARBAGE, Failure.TIMEOUT}
 class EndpointFinding:
     """Whether a feature works, and the reply that shows it.
 
-    ``refused`` is true if the endpoint refused the request rather than ignored the parameter.
+    ``refused`` is true if the endpoint refused the request rather than ignoring the parameter.
     ``parameter`` is the name of the request parameter if names differ between servers. For a model
     that reasons first, ``proposed`` is the token limit that a short answer needs; otherwise 0.
     """
@@ -326,7 +326,7 @@ def cost_micro(tokens_in: int, tokens_out: int, *, price_in: Decimal, price_out:
     tokens_in, tokens_out
         Token counts, at least 0.
     price_in, price_out
-        Currency units per million tokens, which equals millionths per token.
+        Currency units per million tokens, which equals millionths of a unit per token.
 
     Examples
     --------
@@ -351,12 +351,12 @@ def estimate(
     Parameters
     ----------
     requests
-        Requests in the form in which they would be sent; a generator is accepted.
+        Requests as they would be sent; a generator is accepted.
     price_in, price_out
         Currency units per million tokens.
     tokens_per_reply
-        Measured tokens per reply, if known. None means each request's own limit, which is its
-        maximum.
+        Measured tokens per reply. If None, the token limit of each request is used, which is the
+        maximum for a reply.
 
     Raises
     ------

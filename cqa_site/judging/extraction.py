@@ -1,4 +1,4 @@
-"""Extraction of the single JSON object in a reply, or of the reason why there is none."""
+"""Extraction of the single JSON object from a reply, or of the reason for its absence."""
 
 import json
 import re
@@ -89,7 +89,7 @@ class ReplyNotUsable(Exception):
     Parameters
     ----------
     reason
-        One of `UnscoredReason`.
+        A member of `UnscoredReason`.
     detail
         Explanation for people, with at most short excerpts of the reply.
     """
@@ -103,8 +103,8 @@ class ReplyNotUsable(Exception):
 def extract_json(text: str) -> Any:
     """Return the single JSON object of a reply.
 
-    The whole reply is tried first. If it is not JSON, reasoning blocks are removed unread, and the
-    object may be in a Markdown fence or in prose, on its own lines. Repeated equal objects count
+    The whole reply is tried first. If it is not JSON, reasoning blocks are ignored, and the
+    object may be in a Markdown fence or in prose, on its own lines. Identical objects count
     as one. An object inside a sentence or a list is a quotation, not an answer. An object is a
     draft if the words before it call it a guess or the words after it withdraw it. Line breaks in
     strings need not be escaped. Objects that are not strict JSON (duplicate keys, NaN, infinities,
@@ -138,7 +138,7 @@ def extract_json(text: str) -> Any:
 
 
 def without_reasoning(text: str) -> str:
-    """Return the text after the last mark of reasoning, or the whole text if it has no mark.
+    """Return the text after the last reasoning mark, or the whole text if it has no such mark.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def without_reasoning(text: str) -> str:
 
 
 def _kind_of(mark: re.Match[str], opened: str) -> tuple[str, bool]:
-    """Return the kind of reasoning that a mark begins (or ""), and whether the mark ends one."""
+    """Return the kind of reasoning that a mark begins (or ""), and whether it ends reasoning."""
     kind = mark.lastgroup or ""
     if mark["tag"]:
         words = re.findall(r"[a-z]+|[一-龥]+", mark["name"].lower())
@@ -182,7 +182,7 @@ def is_taken_back(behind: str, values: Iterable[object]) -> bool:
     behind
         Text after the answer.
     values
-        Values of the answer; repeating one of them does not contradict it.
+        Values of the answer; repeating one of them does not contradict the answer.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def _object_among_prose(text: str) -> Any:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """Yield the numbers and texts of a value."""
+    """Yield the numbers and texts in a value."""
     if isinstance(value, dict | list):
         for child in value.values() if isinstance(value, dict) else value:
             yield from _leaves(child)

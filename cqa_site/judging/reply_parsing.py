@@ -151,7 +151,7 @@ def parse_prose(reply_text: str, finish_reason: str, *, refusal: str = "") -> st
 def parse_verdict(
     reply_text: str, finish_reason: str, name: str, *, refusal: str = ""
 ) -> YesNoReading:
-    """Read ``{"reason": "…", "<name>": true}``; the reason may be missing, no key may be added.
+    """Read ``{"reason": "…", "<name>": true}``. The reason is optional; other keys are refused.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def parse_verdict(
 def parse_choice(
     reply_text: str, finish_reason: str, name: str, allowed: Collection[str], *, refusal: str = ""
 ) -> WordReading:
-    """Read ``{"reason": "…", "<name>": "A"}``; the reason may be missing, no key may be added.
+    """Read ``{"reason": "…", "<name>": "A"}``. The reason is optional; other keys are refused.
 
     Raises
     ------

@@ -31,11 +31,11 @@ EVERY = 20
 
 
 class RecipeError(ValueError):
-    """Raised if a number of the recipe is out of range; the message names it."""
+    """Raised if a number in a recipe is out of range; the message names it."""
 
 
 class TrainingRecipe:
-    """Base class of recipes, with the bounds, storage and options of their numbers.
+    """Base class of recipes, with bounds, storage and command-line options for their numbers.
 
     Recipes are dataclasses with at least ``seed`` and ``learning_rate``.
     """
@@ -81,7 +81,7 @@ def alone(say: Say, total: int) -> Iterator[None]:
 
 @dataclass
 class TrainingProgress:
-    """Progress of a training, stored in the checkpoint."""
+    """Progress of a training run, stored in the checkpoint."""
 
     step: int = 0
     losses: list[float] = field(default_factory=list)
@@ -92,7 +92,7 @@ class TrainingProgress:
 
 
 class Training:
-    """One training of a model; subclasses define the loss of a batch and the judgement on dev.
+    """One training run of a model; subclasses define the loss of a batch and the score on dev.
 
     A subclass's ``__init__`` calls this one, loads its ``model`` and calls `prepare`.
 
@@ -141,7 +141,8 @@ class Training:
         batches
             One batch for each step.
         looks_at
-            Steps after which dev is judged, always including the last; 0 is before the training.
+            Steps after which the model is judged on dev, always including the last; 0 means before
+        the first step.
         weights
             The weights to train, average and store.
         others
@@ -157,7 +158,7 @@ class Training:
         self.average = copied(self.weights) if self.averaging else []
 
     def rate(self, step: int) -> float:
-        """Return the factor of the learning rate at a step."""
+        """Return the factor by which the learning rate is multiplied at a step."""
         raise NotImplementedError
 
     def losses(self, batch: Any) -> Iterable[Any]:
@@ -165,12 +166,12 @@ class Training:
         raise NotImplementedError
 
     def judge(self) -> tuple[dict[str, Any], float]:
-        """Return figures on the current weights, and the value to choose by (higher is better)."""
+        """Return figures for the current weights, and the value to maximize."""
         raise NotImplementedError
 
     @property
     def steps(self) -> int:
-        """Number of batches in the whole training."""
+        """Number of batches in the whole training run."""
         return len(self.batches)
 
     @property
@@ -273,7 +274,7 @@ class Training:
 
 
 def copied(weights: Sequence[Any]) -> list[Any]:
-    """Return copies of weights that training does not change."""
+    """Return copies of weights, so that training does not change the copies."""
     return [weight.detach().clone() for weight in weights]
 
 
@@ -287,7 +288,7 @@ def load(weights: Sequence[Any], values: Sequence[Any]) -> None:
 
 
 def write(path: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint to a temporary file and rename it, so a crash keeps the previous one."""
+    """Write a checkpoint through a temporary file, so that the previous one survives a crash."""
     import torch
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

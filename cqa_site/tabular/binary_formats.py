@@ -70,7 +70,7 @@ class WorkbookReader:
     def rows(self, *, with_bad: bool = False) -> Iterator[SheetRow]:
         """Yield the filled rows of the chosen sheets in order; the child process then ends.
 
-        Raises UnreadableFile at a row that cannot be read, unless ``with_bad``.
+        Raises UnreadableFile at a row that cannot be read, unless ``with_bad`` is true.
         """
         sheet = width = 0
         try:
@@ -227,7 +227,7 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, Not
 
 
 def folder_members(folder: Path, is_wanted: Callable[[str], bool]) -> dict[str, Path]:
-    """Map names to the wanted files directly in a folder."""
+    """Map the names of the wanted files in a folder, without its subfolders, to their paths."""
     return {path.name: path for path in sorted(folder.iterdir()) if is_wanted(path.name)}
 
 
@@ -248,7 +248,7 @@ def packed(folder: Path, archive: Path, *, is_wanted: Callable[[str], bool]) -> 
 
 
 def place_in(path: str) -> str:
-    """Return a member's printable path: folders and name, without parts that leave the archive.
+    """Return a member's printable path: folders and name, without parts that lead outside.
 
     >>> place_in("../judged/./cam.json")
     'judged/cam.json'
@@ -275,7 +275,7 @@ def unpacked(
     is_wanted : callable
         Function that takes a member's name and returns whether it is needed.
     called : callable
-        Function that names a member from its path, such as its last part or `place_in`.
+        Function that takes a member's path and returns its name, such as `place_in`.
     limits : Limits
         ``text_bytes`` limits the total unpacked size of the wanted members, and ``xlsx_members``
         limits the number of members.
@@ -283,7 +283,7 @@ def unpacked(
     Yields
     ------
     dict
-        Path of the unpacked bytes by name of the member.
+        Paths of the unpacked files by member name.
 
     Raises
     ------
@@ -306,7 +306,7 @@ def unpacked(
 def single_member(
     path: str | os.PathLike[str], name: str, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[tuple[Path, str]]:
-    """Yield path and name of the only table in an archive, such as a survey program's export.
+    """Yield the path and name of the only table in an archive, such as a survey program's export.
 
     For any other file, and for an archive with no table or several, yield the arguments unchanged.
     Unpacked files exist only inside the ``with`` block.

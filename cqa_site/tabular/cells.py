@@ -1,4 +1,4 @@
-"""Strict JSON; cells as text, numbers, booleans or dates; keys of texts."""
+"""Strict JSON; cells as text, numbers, booleans or dates; hash keys for texts."""
 
 import hashlib
 import json
@@ -350,7 +350,7 @@ def as_whole(value: Value) -> int | None:
 
 
 def as_flag(value: Value) -> bool | None:
-    """Return a boolean, or None; also read words from spreadsheets in other languages.
+    """Return a boolean, or None; words from spreadsheets in other languages are also recognized.
 
     >>> as_flag("FALSCH"), as_flag("VRAI"), as_flag(1), as_flag("n/a")
     (False, True, True, None)

@@ -24,7 +24,7 @@ _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 def spreadsheet_safe(value: object) -> object:
     """Put an apostrophe before text that a spreadsheet would interpret as a formula.
 
-    Numbers are unchanged. Text that already has apostrophes before such a mark
+    Numbers are unchanged. Text that already has apostrophes before a formula
     gets another one, so that `spreadsheet_unsafe` always restores the original.
 
     Examples

@@ -23,7 +23,7 @@ def bare(cell: Any) -> str:
 def guess_by_name(headers: Sequence[str], known: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Map each field to the header that matches the first of its names, compared by `bare`.
 
-    Each header is used once; of several equal headers, the first is used.
+    Each header is used once; of several matching headers, the first is used.
 
     >>> guess_by_name(["Object 1", "obj2", "note"], {"a": ["object1"], "b": ["object2", "obj2"]})
     {'a': 'Object 1', 'b': 'obj2'}
@@ -188,7 +188,7 @@ def begins_below_title(first: Sequence[Record]) -> bool:
 
 
 def named_question(heading: str) -> tuple[str, str]:
-    """Split a heading into short name and question; return ("", "") if it lacks either.
+    """Split a heading into short name and question; return ("", "") if either is missing.
 
     >>> named_question("Q00. What would you change?"), named_question("Comment")
     (('Q00', 'What would you change?'), ('', ''))
@@ -241,7 +241,7 @@ def _header_place(first: Sequence[Record]) -> int:
 
 
 def _stand_apart(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
-    """Return whether a row looks like names and, in some column, differs in type from its data."""
+    """Return whether a row looks like names and, in some column, differs in type from the data."""
     if not _looks_like_names(names):
         return False
     for place, name in enumerate(names):
@@ -267,7 +267,7 @@ def _rows_below(first: Sequence[Record]) -> int:
 
 
 def _has_kinds_below(rows: Sequence[Sequence[Any]]) -> bool:
-    """Return whether the second row gives the kind of answer in the columns of the first.
+    """Return whether the second row gives the kind of answer for the columns of the first.
 
     The first row has gaps, because a question appears only above its first column.
     """

@@ -302,9 +302,9 @@ def open_table_or_lines(
     header_row: int | None = None,
     **how: Any,
 ) -> Table:
-    """Open a table like `open_table`, or else the lines of a text.
+    """Open a table as `open_table` does, or the lines of a text as `open_lines` does.
 
-    If a header row is given, the file is a table.
+    If a header row is given, the file is read as a table.
     """
     if header_row is None and is_lines(path, name=name, encoding=encoding):
         return open_lines(path, name=name, encoding=encoding)

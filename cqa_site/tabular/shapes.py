@@ -204,7 +204,7 @@ class Table:
 
 @dataclass(frozen=True)
 class FilePreview:
-    """The start of a file for choosing columns on a page: at most the first 20 rows."""
+    """The start of a file, at most 20 rows, shown on the page for choosing columns."""
 
     name: str
     kind: str

@@ -126,8 +126,8 @@ def read_delimited(
     Raises
     ------
     UnreadableFile
-        For unclosed quotation marks, for rows above the limit, and as in `layout.lay_out`. Without
-        a log, also for rows wider or narrower than the header and other errors in a single row.
+        For unclosed quotation marks, for overlong rows, and as in `layout.lay_out`. Without a log,
+        also for rows wider or narrower than the header and for other errors in a single row.
     """
     if csv.field_size_limit() <= limits.row_chars:
         csv.field_size_limit(limits.row_chars + 1)

@@ -166,7 +166,7 @@ class Connection(asyncio.Protocol):
 
 
 class EgressFailed(Exception):
-    """Raised for a request without a reply within its limits.
+    """Raised if a request gets no reply within its limits.
 
     Parameters
     ----------

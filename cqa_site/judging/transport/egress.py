@@ -75,7 +75,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     max_bytes
         Maximum size of a reply's body.
     header_names
-        Lower-case names of the headers to send; None sends all. Use it for libraries that add
+        Lower-case names of the headers to send; None sends all. List them for libraries that add
         headers.
 
     Raises

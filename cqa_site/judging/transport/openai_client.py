@@ -222,7 +222,7 @@ class OpenAIClient:
         return batch_of(await self._ask("GET", f"/batches/{quote(batch_id, safe='')}"))
 
     async def find_batch(self, metadata: Mapping[str, str]) -> BatchState | None:
-        """Return a batch with this metadata among the hundred newest, or None."""
+        """Return a batch with this metadata from the hundred newest batches, or None."""
         return batch_marked(await self._ask("GET", "/batches?limit=100"), metadata)
 
     async def download(self, file_id: str, target: BinaryIO, max_bytes: int = LARGEST_FILE) -> int:
@@ -239,7 +239,7 @@ class OpenAIClient:
         return size
 
     async def batch_lines(self, file_id: str) -> list[dict[str, Any]]:
-        """Return the JSON objects in a batch's result file, without the key."""
+        """Return the JSON objects in a batch's result file, with the API key removed."""
         target = io.BytesIO()
         await self.download(file_id, target)
         lines = self._scrub(target.getvalue().decode("utf-8", "replace")).splitlines()

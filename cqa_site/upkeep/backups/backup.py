@@ -89,7 +89,7 @@ def _tell_rows(say: Say, done: int, total: int, name: str, rows: int) -> None:
 
 
 def _write_files(writer: ArchiveWriter, folder: Path, say: Say) -> None:
-    """Write the files after the rows, so that the rows' files exist unless deleted meanwhile."""
+    """Write the files after the rows, so that only files deleted meanwhile can be missing."""
     paths, links = files_and_links(folder)
     writer.manifest.left_out.extend(link.relative_to(folder).as_posix() for link in links)
     for done, path in enumerate(paths):
@@ -192,7 +192,7 @@ def all_kept() -> list[StoredBackup]:
 
 
 def newest(backups: Iterable[StoredBackup] | None = None) -> datetime | None:
-    """Return the time of the newest complete backup, or None without one."""
+    """Return the time of the newest complete backup, or None if there is none."""
     candidates = all_kept() if backups is None else backups
     return next((backup.made_at for backup in candidates if backup.manifest), None)
 
@@ -215,7 +215,7 @@ def throw_away_old() -> list[str]:
 
 
 def to_keep(backups: Iterable[StoredBackup]) -> list[StoredBackup]:
-    """Return the newest backup of each of the most recent days and weeks with a backup."""
+    """Return the newest backup of each of the most recent days and weeks that have backups."""
     newest_first = sorted(backups, key=lambda backup: backup.made_at, reverse=True)
     days: dict[object, StoredBackup] = {}
     weeks: dict[object, StoredBackup] = {}
@@ -229,7 +229,7 @@ def to_keep(backups: Iterable[StoredBackup]) -> list[StoredBackup]:
 
 
 def _kept(path: Path) -> StoredBackup | None:
-    """Return a stored backup, or None if the file is not named by the site or does not exist."""
+    """Return a stored backup, or None if the file is missing or lacks a name given by the site."""
     if not (match := NAME.fullmatch(path.name)) or not path.is_file():
         return None
     # The date may be invalid, or the file may have just been deleted.

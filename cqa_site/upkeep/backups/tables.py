@@ -1,4 +1,4 @@
-"""Tables in a backup: columns, checksums, databases, and reasons to refuse."""
+"""Tables in a backup: columns, checksums, databases, and reasons for refusal."""
 
 import base64
 import hashlib
@@ -245,7 +245,7 @@ class Contents:
         self._hash.update(line or as_line(row))
 
     def counted(self, rows: Iterable[list[Value]]) -> Iterator[list[Value]]:
-        """Yield the rows, and add each of them."""
+        """Yield the rows, and add each row to the number and the hash."""
         for row in rows:
             self.add(row)
             yield row
@@ -282,7 +282,7 @@ POSTGRESQL = "django.db.backends.postgresql"
 
 
 def from_url(url: str) -> Config:
-    """Return the settings of a database for its URL; raise BackupRefused if it is invalid."""
+    """Return the settings of the database at a URL; raise BackupRefused if the URL is invalid."""
     try:
         config: Config = dict(dj_database_url.parse(url))
     except ValueError as problem:

@@ -94,7 +94,7 @@ def applied_in(connection: BaseDatabaseWrapper) -> Migrations:
 
 
 def models_at(connection: BaseDatabaseWrapper, migrations: Migrations) -> list[type[Model]]:
-    """Return all models with a table, in their state after these migrations."""
+    """Return all models with a table, in their state after the given migrations."""
     loader = MigrationLoader(connection)
     then: Apps = loader.project_state(sorted(migrations)).apps
     # The tables of an app without migrations match its current models.
@@ -252,7 +252,7 @@ def _file_beside(path: Path) -> Iterator[str]:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy in a single transaction, so that the target is unchanged if the process is killed."""
+    """Copy a database in one transaction, so that a killed process leaves the target unchanged."""
     target.touch(mode=0o600)
     with closing(sqlite3.connect(source)) as read, closing(sqlite3.connect(target)) as written:
         written.execute("PRAGMA synchronous=FULL")
@@ -283,7 +283,7 @@ def load(source: DatabaseSnapshot | Archive, alias: str, say: Say) -> dict[str, 
 
 
 def _refuse_others(tables: list[BackupTable], models: list[type[Model]]) -> None:
-    """Refuse tables that do not match the models, because a backup file may be crafted."""
+    """Refuse tables that do not match the models, because a backup may have been forged."""
     known = {table.name: table for table in map(table_of, models)}
     for table in tables:
         if known.pop(table.name, None) != table:
@@ -296,7 +296,7 @@ def _refuse_others(tables: list[BackupTable], models: list[type[Model]]) -> None
 
 
 def migrate_to(connection: BaseDatabaseWrapper, wanted: Migrations) -> None:
-    """Migrate an empty database to exactly these migrations."""
+    """Migrate an empty database to exactly the given migrations."""
     executor = MigrationExecutor(connection)
     if unknown := sorted(wanted - set(executor.loader.disk_migrations or ())):
         app, name = unknown[0]
@@ -314,7 +314,7 @@ def migrate_to(connection: BaseDatabaseWrapper, wanted: Migrations) -> None:
 
 
 def _last_of_each_app(graph: MigrationGraph, wanted: Migrations) -> list[tuple[str, str]]:
-    """Return each app's last migrations, because Django reverses any that follow a target."""
+    """Return each app's last migrations, because Django would reverse those after a target."""
     followed = {
         parent.key
         for migration in wanted

@@ -68,7 +68,7 @@ def examination(
 
 
 def examine(seconds: float) -> list[Result]:
-    """Run all examinations; any that take longer than ``seconds`` count as not examined."""
+    """Run all examinations; report those that take longer than ``seconds`` as unanswered."""
     ends = time.monotonic() + seconds
     threads = [_begin(keys) for keys in _turns()]
     for thread in threads:

@@ -61,7 +61,7 @@ def as_row(finding: Result) -> dict[str, object]:
 
 
 def grouped(results: Iterable[Result], state: CheckState) -> list[tuple[str, Finding]]:
-    """Return the distinct findings in a state, titled with the names of their examinations."""
+    """Return the distinct findings with a state, titled with the names of their examinations."""
     groups: dict[Finding, list[Result]] = {}
     for result in results:
         if result.finding.state == state:
@@ -183,7 +183,7 @@ def look_first(arguments: list[str]) -> None:
 
 
 def why_not() -> Finding | None:
-    """Return a finding on what keeps Django from starting, or None if it starts."""
+    """Return a finding that explains why Django cannot start, or None if it starts."""
     try:
         import django
         from django.core.exceptions import ImproperlyConfigured

@@ -39,7 +39,7 @@ class StudyDetailViews(AdminViews):
 
     @extend_schema(request=NothingInput, responses=StudySerializer)
     def archive(self, request: Request, **kwargs: Any) -> Response:
-        """Archive the study, so that nothing in it can change; return 409 with any active work."""
+        """Archive the study, so that nothing in it can change; return 409 if work is active."""
         self.read(NothingInput)
         with conflict_on(StudyBusy):
             archive_study(study=self.study, actor=request.user)

@@ -42,7 +42,7 @@ class Active:
 
 
 class StudyBusy(Exception):
-    """Raised if a study with active work cannot be archived or deleted; ``active`` lists it."""
+    """Raised if active work, listed in ``active``, prevents archiving or deleting a study."""
 
     def __init__(self, active: list[Active]) -> None:
         super().__init__(
@@ -328,7 +328,7 @@ def _delete(rows: QuerySet[Any]) -> None:
 
 
 def _let_go(model: Model, keys: list[Any]) -> None:
-    """Clear nullable references to the rows from other studies and from later batches."""
+    """Clear the nullable references that other studies and later batches have to the rows."""
     for relation in model._meta.get_fields(include_hidden=True):
         if not (isinstance(relation, ManyToOneRel) and relation.field.null):
             continue

@@ -81,7 +81,7 @@ def runs() -> Iterator[Metric]:
 
 
 def money() -> Iterator[Metric]:
-    """Yield the cost of runs in the currency of the study's prices."""
+    """Yield the cost of runs in the currency of their study's prices."""
     spent = CounterMetricFamily(
         "counterpoint_spend", "Cost in the study's currency.", labels=("study", "kind")
     )
@@ -136,7 +136,7 @@ ALL: tuple[Callable[[], Iterator[Metric]], ...] = (
 
 
 def compute(seconds: float) -> list[Metric]:
-    """Compute every figure, or raise TimeoutError if the total time is too long."""
+    """Compute all figures, or raise TimeoutError if this takes too long in total."""
     ends = time.monotonic() + seconds
     metrics: list[Metric] = []
     for figures in ALL:
@@ -147,7 +147,7 @@ def compute(seconds: float) -> list[Metric]:
 
 
 def _without_faults(figures: Callable[[], Iterator[Metric]]) -> list[Metric]:
-    """Return all figures of a kind, or an empty list after any error not from the database."""
+    """Return all figures of a kind, or an empty list after an error outside the database."""
     try:
         return list(figures())
     except Error:
@@ -201,7 +201,7 @@ def _counts(rows: QuerySet[Any, Any]) -> Iterable[Any]:
 
 
 def _age_of(name: str, words: str, moment: datetime | None) -> Iterator[Metric]:
-    """Yield the age of an event, or nothing if it never happened, for alerts on absence."""
+    """Yield the age of an event, or nothing if it never happened, so that alerts can fire."""
     if (age := _age(moment)) is not None:
         yield GaugeMetricFamily(name, words, value=age)
 

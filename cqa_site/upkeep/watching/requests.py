@@ -53,8 +53,8 @@ class RequestCounts(NamedTuple):
 def share(folder: Path) -> None:
     """Store this process's counts with those of the server's other processes.
 
-    Call this function before anything is counted. Counts of ended processes remain as long as the
-    server, because a decreasing total would look like a restart.
+    Call this function before anything is counted. Counts of ended processes are kept until the
+    server ends, because a decreasing total would look like a restart.
     """
     if SHARED in os.environ:
         return
@@ -193,7 +193,7 @@ def person_of(request: HttpRequest) -> str:
 
 
 def network_of(request: HttpRequest) -> str:
-    """Return the network of the request's IP address, without its last part."""
+    """Return the network of the request's IP address, or an empty string if unknown."""
     try:
         return network(get_adapter().get_client_ip(request))
     except (ValueError, PermissionDenied, ImproperlyConfigured):

@@ -1,4 +1,4 @@
-"""Examinations of disk, uploads, static files, models and backups."""
+"""Examinations of disks, uploads, static files, models and backups."""
 
 import base64
 import hashlib
@@ -245,7 +245,7 @@ def _sum_of(path: Path, _size: int, _changed: int) -> str:
 
 @examination(Family.MODELS, gettext_lazy("Built-in model"))
 def in_the_box() -> Finding:
-    """Compare the model file with its package, or check only its first bytes without a package."""
+    """Compare the model file with its package; without a package, check only the first bytes."""
     try:
         path = model_file()
     except MissingModel as problem:
@@ -277,7 +277,7 @@ def _packaged_sum(path: Path) -> str:
 
 @examination(Family.MODELS, gettext_lazy("Site scorers"))
 def shipped_scorers() -> Finding:
-    """Compare the scorers that are included with the code with their checksums."""
+    """Compare the bundled scorers with their checksums."""
     if not apps.is_installed("argsum"):
         return well(_("Not used."))
     broken = [path for path, known in _shipped() if not path.is_file() or _sum(path) != known]

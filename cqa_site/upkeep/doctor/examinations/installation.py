@@ -40,7 +40,7 @@ READING_SECONDS = 1.0
 
 @examination(Family.DATABASE, gettext_lazy("Connection"), asks_database=True, must_answer=True)
 def answers() -> Finding:
-    """Check that the database responds, without the pool, which would hide the reason."""
+    """Check that the database responds, without the pool, which would hide a failure's cause."""
     try:
         ask_database()
     except DatabaseError as problem:
@@ -122,7 +122,7 @@ def _own_connection(path: Path) -> closing[sqlite3.Connection]:
 
 
 def wal_fault(path: Path, version: tuple[int, ...]) -> Finding | None:
-    """Return a finding if the file is in WAL mode and SQLite has the race condition."""
+    """Return a finding if the file is in WAL mode, which is not safe in old SQLite versions."""
     with _own_connection(path) as own:
         mode = own.execute("PRAGMA journal_mode").fetchone()[0]
     if mode != "wal" or version >= SAFE_WAL:
@@ -338,7 +338,7 @@ def _fault(path: Path) -> Finding | None:
 
 
 def _weak_key() -> Finding | None:
-    """Return a finding for a short or guessable key, with which production would not start."""
+    """Return a finding for a short or guessable key, which would prevent a start in production."""
     if not key_is_weak(settings.SECRET_KEY):
         return None
     remedy = _(

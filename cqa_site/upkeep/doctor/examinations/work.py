@@ -238,7 +238,7 @@ def housekeeping() -> Finding:
 
 
 def _never_kept() -> Finding:
-    """Return the finding if housekeeping has never run, as on a new site."""
+    """Return the finding for a site where housekeeping has never run, such as a new site."""
     oldest = Job.objects.order_by("pk").values_list("created_at", flat=True).first()
     if oldest and oldest < timezone.now() - TOO_LONG and workers_alive():
         says = _("Housekeeping has never run, so expired data are not deleted.")
@@ -249,7 +249,7 @@ def _never_kept() -> Finding:
 
 @examination(Family.WEB, gettext_lazy("Crowd platform"), asks_database=True)
 def crowd_platform() -> Finding:
-    """Fetch the keys for signed entries and compare clocks, if any open link needs them."""
+    """If an open link takes signed entries, fetch the keys for them and compare clocks."""
     links = ParticipantLink.objects.exclude(entry=ParticipantLink.Entry.IDS)
     links = links.exclude(round__state=Round.State.CLOSED).filter(study__archived_at=None)
     if not links.filter(closed_at=None, expires_at__gt=timezone.now()).exists():
@@ -289,7 +289,7 @@ def jobs() -> Finding:
 
 @examination(Family.WORK, gettext_lazy("Runs"), asks_database=True)
 def runs() -> Finding:
-    """Report runs that a fault paused, and batches that did not return."""
+    """Report runs paused by a fault, and batches that their provider has not returned."""
     paused = Run.objects.filter(state=Run.State.PAUSED).exclude(
         pause_reason__in=("person", "budget", Run.RESTORED)
     )

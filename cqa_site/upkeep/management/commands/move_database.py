@@ -42,7 +42,7 @@ class Command(BaseCommand):
 
 
 def _address(argument: str) -> str:
-    """Return the address, by default from the environment, because all users can see arguments."""
+    """Return the address; for "-", read it from the environment, which other users cannot see."""
     if argument != "-":
         return argument
     if not (address := os.environ.get(VARIABLE)):
