@@ -198,7 +198,7 @@ class Answer(models.Model):
         return self.text[:80]
 
     def save(self, *args, **kwargs) -> None:
-        """Save with the key matching the text (bulk creation sets the key itself)."""
+        """Save with the key that matches the text; code that creates rows in bulk sets the key."""
         self.text_sha256 = text_key(self.text)
         super().save(*args, **kwargs)
 

@@ -230,8 +230,8 @@ def waiting_revisions(editing_round: EditingRound) -> QuerySet[Revision]:
 def make_expert_answers(*, editing_round: EditingRound, actor: User) -> int:
     """Make answers from the latest submissions in a round; return the number of new answers.
 
-    A repeated call makes no duplicates. The arguments are those of the machine answer, so that
-    citations keep their meaning.
+    A repeated call does not create duplicates. The arguments are those of the machine answer, so
+    that citations keep their meaning.
     """
     # The lock separates double clicks, and two rounds that would use the same answer numbers.
     study = Study.objects.select_for_update().get(pk=editing_round.study_id)

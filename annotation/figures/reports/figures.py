@@ -69,7 +69,7 @@ def _quartiles(seconds: np.ndarray, label: int | None = None) -> Quartiles:
 
 
 def _histogram(seconds: np.ndarray) -> list[SecondsBin]:
-    """Return equal bins that cover 98 % of the votes; the last bin has no upper limit."""
+    """Return bins of equal width that cover 98 % of the votes; the last has no upper limit."""
     if len(seconds) == 0:
         return []
     reach = float(np.quantile(seconds, 0.98))

@@ -70,7 +70,7 @@ def _agreement(
 
 
 def n_used(entry: Estimate | MedianOfPairs) -> int:
-    """Return the number of items behind a statistic, even for snapshots before version 3."""
+    """Return the number of items behind a statistic, even for snapshots from before version 3."""
     dropped = entry.n_dropped_items if isinstance(entry, Estimate) else 0
     return min(entry.n_pairable_items, entry.n_items - dropped)
 

@@ -21,7 +21,7 @@ class EntryReconciliation(Reconciliation):
     """Remarks on single entries, shared by all books."""
 
     def remark_blank(self, entry: ArgumentEntry) -> None:
-        """Flag an imported row without a sentence; released data contain such tasks."""
+        """Flag an imported row without a sentence; released data contain such rows."""
         if not entry.text.strip():
             self.mention(entry, "", _("The sentence is blank. The row was kept and flagged."))
 
