@@ -33,7 +33,10 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def files_and_links(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files to back up, and the links that are broken, circular or chained, or lead outside."""
+    """Return the files to back up, and the links that are left out.
+
+    These links are broken, circular or chained, or lead out of the folder.
+    """
     paths: list[Path] = []
     left_out: list[Path] = []
     for name in FOLDERS:
