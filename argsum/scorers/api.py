@@ -60,11 +60,11 @@ class TextScorerSerializer(ReadSerializer):
         return str(shown_state(scorer))
 
     def get_dev(self, scorer: Scorer) -> dict[str, Any] | None:
-        """Return the figures, or None if nothing was measured."""
+        """Return the figures on dev, or None if nothing was measured."""
         return scorer.figures.get("dev")
 
     def get_test(self, scorer: Scorer) -> dict[str, Any] | None:
-        """Return the figures, or None if nothing was measured."""
+        """Return the figures on test, or None if nothing was measured."""
         return scorer.figures.get("test")
 
 

@@ -190,7 +190,7 @@ def scorer_figure(
 
 
 def _curves(row: Scorer) -> list[Figure]:
-    """Return the training curve; empty without dev checks."""
+    """Return the training curve, which is empty if there were no dev checks."""
     if not (rows := curve_rows(row)):
         return []
     return [

@@ -226,7 +226,7 @@ def warm_up(n: int, settings: Sequence[Parameters]) -> None:
 
 @cache
 def _compile_umap() -> None:
-    """Compile UMAP once per process; takes 10 to 30 s the first time on a machine."""
+    """Compile UMAP once per process; this takes 10 to 30 s the first time on a machine."""
     reduce_vectors(np.eye(12, dtype=np.float32), neighbours=2, components=2)
 
 

@@ -180,7 +180,7 @@ class SummarizationSystem:
     warm_up
         Called with the number of arguments and the settings before any setting is timed.
     chosen
-        Given the figures of the match scorer's training, returns the grid chosen there, or None.
+        Given the figures from training the match scorer, returns the chosen grid, or None.
     package
         Name and version of the installed package that provides it; set by the registry.
     """

@@ -65,8 +65,8 @@ def existing_dataset(study: Study, name: str, *, lock: bool = False) -> Dataset:
 class CellReconciliation(Reconciliation):
     """Cell-by-cell comparison of one file that creates or extends a dataset.
 
-    A subclass sets the recipe of a new dataset. It also sets the error for a dataset with other
-    content, or accepts any content.
+    A subclass sets the recipe of a new dataset. It also either sets the error for a dataset with
+    other content, or accepts any content.
     """
 
     new_recipe: Mapping[str, Any] = {}

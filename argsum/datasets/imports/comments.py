@@ -290,7 +290,7 @@ class CommentsImportForm(ImportColumnsForm):
         ]
 
     def note(self) -> Any:
-        """Return a note if the first row was read as a comment, else ""."""
+        """Return a note if the first row was read as a comment, or "" if not."""
         if not first_is_comment(self.preview, self.file.options):
             return ""
         return _("The first row looks like a comment and is read as one.")

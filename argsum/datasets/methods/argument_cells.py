@@ -312,7 +312,7 @@ def as_label(values: Mapping[str, Value]) -> bool | None:
 
 
 def as_quality(values: Mapping[str, Value]) -> float | None:
-    """Return the quality (0–1, predictions may be slightly higher), or None for an empty cell."""
+    """Return the quality, or None for an empty cell; predictions may slightly exceed 1."""
     value = values.get("quality")
     if is_missing(value):
         return None

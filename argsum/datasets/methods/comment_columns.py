@@ -1,4 +1,4 @@
-"""Columns of a table of comments, dates, and conversion of rich text to plain text."""
+"""Columns of comment tables, parsing of dates, and conversion of rich text to plain text."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -145,7 +145,7 @@ def comment_columns(headers: Iterable[str]) -> list[str]:
 def column_of_sentences(
     headers: Sequence[str], rows: Sequence[TableRow], titles: Mapping[str, str]
 ) -> str:
-    """Return the column proposed for comments if it contains sentences, else ""."""
+    """Return the column proposed for comments if it contains sentences, or "" if not."""
     column = proposed(headers, rows, titles).get("comment", "")
     words = [len(text.split()) for text in _texts(rows, column)]
     # Surveys have short answers, too.

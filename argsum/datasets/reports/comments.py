@@ -39,7 +39,8 @@ class HasValue(Func):
     def as_sqlite(self, compiler: Any, connection: Any, **_more: Any) -> Any:
         """Compile for SQLite; reading keys only if the value occurs saves two thirds of the time.
 
-        A JSON path cannot contain a key with a quotation mark. `json.dumps` wrote the value.
+        A JSON path cannot contain a key with a quotation mark. The value was written by
+        `json.dumps`.
         """
         column, name, value = self.get_source_expressions()
         sql, params = compiler.compile(column)
@@ -191,7 +192,7 @@ FEWEST = 20
 
 
 def warning_of(dataset: Dataset) -> str:
-    """Return a warning if the kept texts are not English, else ""."""
+    """Return a warning if the kept texts are not in English, or "" if they are."""
     rows = CellArgument.objects.filter(cell__dataset=dataset, left_out="").order_by("pk")
     texts = list(rows.values_list("text", flat=True)[:SAMPLE])
     return not_english(language_of(texts), is_known=len(texts) >= FEWEST)

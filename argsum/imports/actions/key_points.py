@@ -1,4 +1,4 @@
-"""Import of a system's key points: read the file, find or create sets."""
+"""Import of a system's key points: read the file, and find or create sets."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

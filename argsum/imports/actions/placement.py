@@ -117,9 +117,9 @@ class ArgumentOrder:
     """Arguments of a dataset in the order of one file's ids.
 
     ``order`` is the requested order, one of `ORDERS`. If it is "", the order is detected: in the
-    detected order, the ids must agree with the reference key points clearly better than in any
-    other order. In addition, words must show that the ids refer to these texts and not to other
-    texts with the same key points.
+    detected order, the ids must agree with the reference key points, and must do so clearly better
+    than in any other order. In addition, words must show that the ids refer to these texts and not
+    to other texts with the same key points.
     """
 
     def __init__(self, dataset: Dataset, order: str, runs: Sequence[StoredRun]) -> None:

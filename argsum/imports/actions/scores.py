@@ -1,4 +1,4 @@
-"""Import of stored scores: read the file, find or create sets, add new scores."""
+"""Import of stored scores: read the file, find or create sets, and add new scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast

@@ -117,7 +117,7 @@ def better_order(order: str, fits: Mapping[str, OrderFit]) -> str:
 def is_confirmed(
     order: str, fits: Mapping[str, OrderFit], cells: Sequence[CellClusterings]
 ) -> bool:
-    """Return whether ids agree with key points clearly better in this order than in any other.
+    """Return whether ids agree with key points, and clearly better in this order than in others.
 
     Also true if every order puts all arguments in the same positions.
     """

@@ -387,7 +387,7 @@ class QualityColumn:
         self.study_id = study_id
 
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
-        """Return the quality of the newest argument with each text, within the topic if given."""
+        """Return the quality of the newest argument with each text, on the topic if given."""
         from cqa_site.tabular.cells import text_key
 
         keys = [text_key(text) for text in arguments]

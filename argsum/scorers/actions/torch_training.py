@@ -276,7 +276,7 @@ def train_members(
 
 
 def _later(say: Say, before: int, total: int) -> Say:
-    """Return the progress callback of a member that follows some steps of earlier members."""
+    """Return the progress callback of a member that starts after the steps of earlier members."""
     return lambda done, _own, note: say(before + done, total, note)
 
 

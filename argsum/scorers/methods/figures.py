@@ -351,7 +351,7 @@ def cluster_cells(
 
 
 def accuracy(cells: Sequence[ScoredCell]) -> float | None:
-    """Return the share of arguments matched to their own key point; None if there are none."""
+    """Return the share of arguments matched to their own key point, or None for an empty cell."""
     right = total = 0
     for cell in cells:
         best = cell.against.argmax(axis=1) if len(cell.reference) else []

@@ -31,7 +31,7 @@ class ScorerRecipe(TrainingRecipe):
     frozen : int
         1 freezes the word vectors, n + 1 also the first n layers.
     longest : int
-        Maximum tokens of a text; longer texts are cut.
+        Maximum number of tokens in a text; longer texts are cut.
     averaging : float
         Decay of the moving average of the weights at each step; 0 means no average. Both the last
         weights and their average are evaluated on dev.
@@ -92,7 +92,10 @@ class ScorerRecipe(TrainingRecipe):
         )
 
     def rate_at(self, step: int) -> float:
-        """Return the share of the learning rate, which rises for a tenth of the steps, then falls."""
+        """Return a step's share of the learning rate.
+
+        The share rises for a tenth of the steps, then falls.
+        """
         warm = max(1, self.steps // 10)
         if step < warm:
             return (step + 1) / warm
@@ -153,8 +156,8 @@ class WritingRecipe(TrainingRecipe):
         Falls to zero over all batches. It is from the paper (appendix A); the other numbers are
         from the code.
     longest_in, longest_out : int
-        Maximum tokens of the arguments and of the key point; longer input is cut at the end, where
-        the weakest arguments are.
+        Maximum numbers of tokens in the arguments and in the key point; longer input is cut at the
+        end, where the weakest arguments are.
     """
 
     bounds: ClassVar = {
@@ -334,8 +337,8 @@ def shared_key_points(labels: Labels) -> tuple[Mask, Mask]:
     -------
     positive, negative : bool arrays, shape (n, n)
         Only above the diagonal, so that each pair counts once. Both leave out arguments without
-        key points. They also leave out pairs in which one argument is undecided about a key point
-        of the other, because it is unknown whether these share a key point.
+        key points. They also leave out pairs if it is undecided whether one argument matches a key
+        point of the other, because such pairs may share a key point.
 
     Examples
     --------

@@ -364,7 +364,7 @@ def prevalence(positions: Sequence[int], k: int) -> list[int]:
 
 
 def accuracy(positions: Sequence[int], own: Sequence[int]) -> float | None:
-    """Return the share of arguments assigned to their own key point; None if there are none.
+    """Return the share of arguments assigned to their own key point, or None for an empty list.
 
     Examples
     --------

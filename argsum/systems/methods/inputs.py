@@ -111,7 +111,9 @@ def write_values(values: Sequence[Value]) -> str:
 
 
 def combinations(grid: Mapping[str, Sequence[Value]]) -> list[dict[str, Value]]:
-    """Return all settings of a grid, varying the last parameter fastest; an empty grid has one.
+    """Return all settings of a grid, varying the last parameter fastest.
+
+    An empty grid has one setting.
 
     Examples
     --------
