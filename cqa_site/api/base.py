@@ -168,7 +168,7 @@ def resource(
     row: dict[str, str] = ROW,
     list_views: type | None = None,
 ) -> list[URLPattern]:
-    """Return the addresses of a list, its rows, and each verb below a row (see `posts`)."""
+    """Return the addresses of a list, of its rows, and of each verb below a row (see `posts`)."""
     at = f"{base}<uuid:public_id>/"
     return [
         address(base, many, list_views or views, **listed),
@@ -232,7 +232,7 @@ class ReasonInput(Input):
 
 
 def require_valid(form: forms.BaseForm) -> None:
-    """Validate values with the page's form, so page and API share rules; raise 400 on errors."""
+    """Validate values with the page's form, whose rules the API shares; raise 400 on errors."""
     if not form.is_valid():
         errors = {name: list(map(str, texts)) for name, texts in form.errors.items()}
         raise serializers.ValidationError(errors)
@@ -244,7 +244,7 @@ LONGEST_CHOICE = 200
 
 
 class FormInput(Input):
-    """Fields of a page's form; omitted fields get their default, or keep their value in a change.
+    """Fields of a page's form; omitted fields keep their value in a change, or get their default.
 
     A subclass declares only the fields that the API sends in another format. The form validates
     the values.
@@ -274,8 +274,8 @@ def is_required(field: forms.Field) -> bool:
 def body_field(field: forms.Field, most: int = 500, **more: Any) -> serializers.Field:
     """Return the body field for a form field; ``more`` is passed on to it.
 
-    A form field may describe in ``sent`` the type that a program sends, if the choices do not show
-    it.
+    If the choices do not show which type a program sends, the form field may describe the type in
+    ``sent``.
     """
     words = (str(field.help_text), getattr(field, "sent", ""))
     more |= {"label": field.label, "help_text": " ".join(filter(None, words)) or None}
@@ -350,7 +350,7 @@ class DataSerializer(serializers.Serializer[Any]):
 
 @cache
 def body_of(kind: type) -> type[DataSerializer]:
-    """Return the serializer declared for a dataclass, or a plain serializer."""
+    """Return the serializer declared for a dataclass, or a plain one if none is declared."""
     about = (kind.__doc__ or "").partition("\n\n")[0]
     parts = {"shows": kind, "__doc__": about}
     own = DataSerializer.own.get(kind)
@@ -358,7 +358,7 @@ def body_of(kind: type) -> type[DataSerializer]:
 
 
 def field_of(kind: Any, **more: Any) -> Field:
-    """Return the field for a type of value; for unspecific types, a field for any JSON."""
+    """Return the field for a type of value; a field for any JSON if the type is unspecific."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         known = [member for member in inner if member is not NoneType]

@@ -316,7 +316,7 @@ class InvitationViews(AdminViews):
 
 
 class LogViews(StudyViews):
-    """Changes with author and reason; rows are only ever added."""
+    """Changes with their author and reason; rows are only ever added."""
 
     serializer_class = AuditEventSerializer
     filterset_class = AuditEventFilter

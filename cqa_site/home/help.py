@@ -1,4 +1,4 @@
-"""Documentation as pages of the site: every file of `docs`, with a search by section.
+"""Documentation as pages of the site: every file in `docs`, with a search by section.
 
 The addresses end with the names of the files, so that links between files also work here.
 """
@@ -73,7 +73,7 @@ def search(words: list[str]) -> list[tuple[HelpSection, str]]:
     """Return sections that contain all words, with excerpts.
 
     Glossary terms come first. Then come sections with the words in the heading, sections with the
-    words in a row, and the others, each in the order of the index.
+    words as a phrase, and the other sections, each group in the order of the index.
     """
     wanted = [word.casefold() for word in words]
     begin = [re.compile(rf"\b{re.escape(word)}") for word in wanted]

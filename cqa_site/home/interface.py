@@ -1,4 +1,4 @@
-"""Documentation of the REST API, read from its schema, and its pages."""
+"""Documentation of the REST API, read from its schema, and the pages that show it."""
 
 import json
 import re
@@ -100,7 +100,7 @@ class Operation:
 
     @property
     def can_be_tried(self) -> bool:
-        """Whether people can try the request on the page, because it changes nothing."""
+        """Whether the request changes nothing, so that people can try it on the page."""
         return self.method == "GET"
 
     def at(self, study_id: object) -> str:
@@ -214,7 +214,7 @@ def _fields(shape: Any, shapes: Any) -> Iterator[Field]:
 
 
 def choices_of(part: Any, shapes: Any) -> tuple[str, ...]:
-    """Return all values of a part of the schema; empty if other values are possible."""
+    """Return the values listed for a part of the schema; empty if the schema lists none."""
     name = part.get("$ref", "").rpartition("/")[2]
     if name:
         return choices_of(shapes[name], shapes)
@@ -224,7 +224,7 @@ def choices_of(part: Any, shapes: Any) -> tuple[str, ...]:
 
 
 def kind_of(part: Any, shapes: Any) -> str:
-    """Return the type of a value: a type, a format, its values, or an object's name."""
+    """Describe the type of a value by its type, its format, its choices, or an object's name."""
     name = part.get("$ref", "").rpartition("/")[2]
     if name:
         return kind_of(shapes[name], shapes) if "enum" in shapes[name] else name

@@ -27,7 +27,7 @@ LOOKED_AT, MOST_SHOWN = 12, 3
 
 @login_required
 def home(request: PersonRequest) -> HttpResponse:
-    """List the person's studies and the pending work in each; redirect to a single study."""
+    """List the person's studies and the pending work in each; redirect if there is only one."""
     every = list(memberships_of(request.user).order_by("study__name"))
     memberships = [member for member in every if not member.study.is_archived]
     if len(memberships) == 1 and "all" not in request.GET:

@@ -70,7 +70,7 @@ class MeasuredFigure:
     signs: str = "/"
 
     def text(self, digits: Iterable[int] = (), *, default: int = DIGITS) -> str:
-        """Format each number with its decimals in ``digits``, or else with ``default``."""
+        """Format each number with the decimals given in ``digits``, or by ``default``."""
         wanted = list(digits)
         wanted += [default] * (len(self.numbers) - len(wanted))
         texts = [_text(number, digit) for number, digit in zip(self.numbers, wanted, strict=False)]
@@ -139,7 +139,7 @@ class PaperFigure:
 
     @property
     def published(self) -> str:
-        """The figure printed in the paper, or else the figure stated in the authors' files."""
+        """The figure printed in the paper, or the one in the authors' files if none is printed."""
         return self.printed or _published(self.found)
 
     @property
@@ -234,8 +234,8 @@ def compare(
         Figures in the order of the paper; a figure without a text only sets the order and is
         omitted if it has no value.
     reasons
-        Why individual figures differ this time, for example because of an option. They precede the
-        reasons of ``printed``.
+        Why individual figures differ this time, for example because of an option. They are listed
+        before the reasons in ``printed``.
 
     Raises
     ------
@@ -260,7 +260,7 @@ def outcome(published: str, value: ReproducedValue) -> tuple[str, tuple[float, .
     """Return the status of the numbers and their differences from the published ones.
 
     The worst of the computed values counts. A value matches if it is equal after rounding to the
-    published digits. A value by our own recipe does not confirm a published figure.
+    published digits. A value computed by our own recipe does not confirm a figure.
     """
     if not published or not value.claims:
         return (ABSENT if published else UNPUBLISHED), ()

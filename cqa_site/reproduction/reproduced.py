@@ -29,7 +29,7 @@ Say = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Reproduction:
-    """All figures of a paper in its order, and its tables.
+    """All figures of a paper, in the paper's order, and its tables.
 
     ``is_imported`` means that our values come from a database into which the released files were
     imported, so that a difference from the released values is an error in the import.

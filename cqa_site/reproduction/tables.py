@@ -190,10 +190,10 @@ def fill(
 ) -> PaperTable:
     """Fill a layout with figures.
 
-    Released values are shown if available, otherwise ours (or ours first, if preferred), and
-    values stated in the authors' files if nothing was computed. Marks identify figures that differ
-    from the published value, values by our own recipe, and stated values. A cell without a figure
-    or a value contains a dash.
+    Released values are shown if available, otherwise ours (or the other way round, if ours are
+    preferred). If nothing was computed, values stated in the authors' files are shown. Marks
+    identify figures that differ from the published value, values computed by our own recipe, and
+    stated values. A cell without a figure or a value contains a dash.
     """
     by_key = {result.key: result for result in figures}
     used = [
@@ -299,7 +299,7 @@ _LETTER = 5.3
 def _fitted(table: PaperTable, text_width: float) -> tuple[_Size, list[list[int]], str]:
     """Choose the font size, the columns of each panel, and the float (one column if legible).
 
-    Use the largest font in which the table fits, or else the smallest font with panels.
+    Use the largest font in which the table fits, or the smallest font with panels if none fits.
     """
     columns = list(range(len(table.layout.headings) - table.layout.stubs))
     tried = [("table", COLUMN_WIDTH, font) for font in _SIZES[:2]]

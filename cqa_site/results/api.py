@@ -123,7 +123,7 @@ class FreezingViews(StudyViews):
 
 
 class ListOfSnapshots(FreezingViews):
-    """The list without the figures; a mixin that precedes the views of a kind."""
+    """The list of snapshots without their figures; a mixin listed before the views of a kind."""
 
     def rows(self) -> QuerySet[Any]:
         """Return the rows, newest first."""

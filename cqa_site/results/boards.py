@@ -114,12 +114,12 @@ class Board:
 
     @property
     def has_groups(self) -> bool:
-        """Whether any system has a tie group, so that the page explains the term."""
+        """Whether any system has a tie group; if so, the page explains the term."""
         return any(row.place.tie_group for row in self.rows)
 
     @property
     def n_ranked(self) -> int:
-        """Number of systems with a rank. Without a test, each system may have any rank."""
+        """Number of systems with a rank; without a test, this is also the lowest possible rank."""
         return sum(row.place.rank is not None for row in self.rows)
 
     @property
@@ -171,7 +171,7 @@ def figure_cell(
 
 @dataclass(frozen=True)
 class PageTable:
-    """The version of a table on a page, if it differs from the file."""
+    """The version of a table on a page, if it differs from the version in the file."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
@@ -307,7 +307,7 @@ def short(name: str) -> str:
 
 
 def would_show(enough: int | None, units: str, what: str) -> str:
-    """Report how many units would show an effect, or "over" the largest plausible number."""
+    """Report how many units would be needed to show an effect, or "over" a plausible maximum."""
     text = _("%(about)s %(n)s %(units)s would be needed to show %(what)s (80 %% power).")
     words = {"about": _("About") if enough else _("Over"), "units": units, "what": what}
     return text % (words | {"n": f"{enough or MOST_UNITS:,}"})

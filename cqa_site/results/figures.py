@@ -23,7 +23,7 @@ Value = str | Callable[..., Any]
 
 
 def value_of(value: Value, row: Any, *more: Any) -> Any:
-    """Return the value of a row; None if any part of its path is None."""
+    """Return the value at a path in a row; None if any part of the path is None."""
     if callable(value):
         return value(row, *more)
     for name in value.split("."):
@@ -53,13 +53,13 @@ class Column:
         return [str(self.title)]
 
     def cells(self, row: Any) -> list[Cell]:
-        """Return the cells under these headings; values such as ids are converted to text."""
+        """Return the row's cells in this column; values such as ids are converted to text."""
         value = value_of(self.value, row)
         return [value if value is None or isinstance(value, (str, int, float)) else str(value)]
 
 
 class TextColumn(Column):
-    """A column of text, such as numeric names; a missing value is empty."""
+    """A column of text, such as numeric names; a missing value is shown as an empty cell."""
 
     def cells(self, row: Any) -> list[Cell]:
         """Return the text."""
@@ -111,7 +111,7 @@ class FigureTable:
     way: tuple[str, Any] | None = None
 
     def table(self, *figures: Any, where: str, name: str, about: str = "") -> TableData:
-        """Fill the table; its caption is the title, ``about`` and ``where``."""
+        """Fill the table; its caption consists of the title, ``about`` and ``where``."""
         columns = self.columns(*figures) if callable(self.columns) else self.columns
         caption = f"{self.title}{about}. {where}"
         rows, note = value_of(self.rows, *figures), one_line(self.recipe)
@@ -186,7 +186,7 @@ def chart_file(
 def snapshot_file(
     kind: ResultKind, snapshot: Snapshot, name: str, *, called: str, more: More | None = None
 ) -> HttpResponse:
-    """Return a snapshot's rows, manifest, archive or a file of its kind; 404 for other names."""
+    """Return a snapshot's rows, manifest or archive, or a file of its kind; otherwise 404."""
     if name in SNAPSHOT_FILES:
         content = SNAPSHOT_FILES[name](kind, snapshot)
         content_type = TYPES[name.rpartition(".")[2]]
@@ -243,7 +243,7 @@ class Figure:
     table, shown, printed
         Its numbers; the page's version and the printed version, if they differ.
     alt, draw
-        Description of its chart, empty if it has none; the function that draws it in a size.
+        Description of its chart, empty if it has none; the function that draws it at a given size.
     body, data
         The template between header and footer, and its additional context.
     rows
@@ -293,7 +293,7 @@ class Figure:
         return [*self.links_as(TABLES | (PICTURES if self.alt else {})), *self.more]
 
     def links_as(self, endings: Mapping[str, str]) -> list[Link]:
-        """Return a link for each of these formats."""
+        """Return a link for each of the given formats."""
         files = self.files
         rest = f"?{files.query}" if files.query else ""
         return [
@@ -313,7 +313,7 @@ class Figure:
 def figure_file(
     request: HttpRequest, figures: Iterable[Figure], slug: str, format: str
 ) -> HttpResponse:
-    """Return the table or chart of one of these figures as a file, or 404 if it does not exist."""
+    """Return the table or chart of one of the figures as a file, or 404 if it does not exist."""
     figure = next((candidate for candidate in figures if candidate.slug == slug), None)
     if figure is None:
         raise Http404

@@ -39,7 +39,8 @@ class Snapshot(models.Model):
     """Numbered figures of a subject, with the rows they were computed from.
 
     Each subject has one live snapshot, which is recomputed as rows arrive. Freezing makes it
-    immutable, and the next live snapshot gets the next number. A kind adds its subject and `once`.
+    immutable, and the next live snapshot gets the next number. A kind adds
+    the fields of its subject and the constraints from `once`.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -76,7 +77,7 @@ class Snapshot(models.Model):
 
     @property
     def seal(self) -> str:
-        """Identifier of exactly these rows, recipe and figures.
+        """Identifier of the snapshot's exact rows, recipe and figures.
 
         A form sends it back to identify the version that the page showed.
         """

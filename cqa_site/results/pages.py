@@ -20,7 +20,7 @@ LONGEST_NOTE = 300
 
 
 def of_study(study: Study) -> Study:
-    """Return the study itself, as owner of snapshots that are numbered within it."""
+    """Return the study itself, as the owner of snapshots that are numbered within it."""
     return study
 
 

@@ -86,7 +86,7 @@ class ResultKind(ABC):
 
     @abstractmethod
     def marker(self, subject: Any) -> str:
-        """Return a digest, cheap to compute, of everything that the figures depend on."""
+        """Return a digest of everything that the figures depend on; it is cheap to compute."""
 
     @abstractmethod
     def compute(self, subject: Any) -> SnapshotContent:
@@ -97,7 +97,7 @@ class ResultKind(ABC):
         """Recompute the checkable figures from plain rows and a stored recipe."""
 
     def comparable(self, figures: dict[str, Any]) -> dict[str, Any]:
-        """Return those figures, stored or recomputed, that an earlier version also had."""
+        """Return the stored or recomputed figures that an earlier version also had."""
         return figures
 
     def about(self, snapshot: Any) -> str:
@@ -115,7 +115,7 @@ class ResultKind(ABC):
         return computed.defer("rows", "figures", "changes").order_by("-computed_at", "-pk")
 
     def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
-        """List pages with rows but no figures yet, by name and address; at most two queries."""
+        """List names and addresses of pages with rows but no figures yet; at most two queries."""
         return ()
 
     def study_of(self, snapshot: Any) -> Study:
@@ -160,7 +160,7 @@ def make(work: Any, kind: ResultKind, subject: Any) -> None:
 
 
 def refresh(kind: ResultKind, subject: Any) -> Any:
-    """Return the newest snapshot after recomputing it if the rows changed; takes seconds."""
+    """Recompute the newest snapshot if the rows changed, and return it; takes seconds."""
     newest = kind.Model._default_manager.filter(**kind.place(subject)).defer("rows").first()
     if newest is not None and newest.marker == kind.marker(subject):
         return newest

@@ -25,7 +25,7 @@ def find_violations() -> Iterator[str]:
 
 
 def _attempts_unlike_leases() -> Iterator[str]:
-    """Check that leased calls have one open attempt with their fence; others have none."""
+    """Check that each leased call has one open attempt with its fence, and other calls none."""
     leased = Call.objects.filter(state=Call.State.LEASED).annotate(
         n=Count("attempts", filter=Q(attempts__outcome=OPEN, attempts__fence=F("fence")))
     )
@@ -39,7 +39,7 @@ def _attempts_unlike_leases() -> Iterator[str]:
 
 
 def _calls_without_their_attempt() -> Iterator[str]:
-    """Check that each answered call has one attempt with its fence, and that attempt's reply."""
+    """Check that each answered call has exactly one attempt with the call's fence and reply."""
     answered = (Attempt.Outcome.REPLIED, Attempt.Outcome.REUSED)
     calls = Call.objects.filter(state__in=(Call.State.DONE, Call.State.REPLIED)).annotate(
         n=Count(

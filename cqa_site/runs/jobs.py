@@ -99,7 +99,7 @@ def refusing(
     fail: Callable[[str], object] = lambda message: None,
     in_words: Callable[[Exception], str] = str,
 ) -> Iterator[None]:
-    """End a job with the message of a refusal; ``fail`` receives it, or a general message."""
+    """End a job with the message of a refusal; ``fail`` receives this or a general message."""
     try:
         yield
     except refusals as reason:
@@ -205,7 +205,7 @@ class JobContext:
         return self.job.study
 
     def progress(self, done: int, total: int = 0, note: str = "") -> None:
-        """Store progress at most twice a second; raises StaleWorker after losing the lease."""
+        """Store progress at most twice a second; raises StaleWorker if the lease was lost."""
         now = time.monotonic()
         if now - self._reported < 0.5 and done != total:
             return
@@ -230,7 +230,7 @@ class JobContext:
 
 
 def claim() -> Job | None:
-    """Claim a job whose worker died, or else the first due one; None if nothing is due."""
+    """Claim a job whose worker died, otherwise the first due job; None if no job is due."""
     with transaction.atomic():
         rows = Job.objects.order_by("position", "id").select_for_update(skip_locked=True)
         job = rows.filter(_is_lost(), state="leased").first() or _first_due(rows)
@@ -265,7 +265,7 @@ def _is_lost() -> models.Q:
 
 
 def _first_due(rows: models.QuerySet[Job]) -> Job | None:
-    """Return the next waiting job, with a query that uses the position index at any size."""
+    """Return the next waiting job; the query uses the position index for queues of any length."""
     pauses = models.Q(run_after__gt=Now(), run_after__lte=Now() + LONGEST_WAIT)
     return rows.filter(~pauses, state="ready").first()
 

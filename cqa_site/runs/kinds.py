@@ -86,7 +86,7 @@ class PreviewTargets:
 
 @dataclass(frozen=True, slots=True)
 class RequestItem:
-    """One item in a request, with its ``value`` from the reply, or the ``reason`` without one."""
+    """One item in a request, with its ``value`` or, if it has none, the ``reason``."""
 
     text: str
     context: str
@@ -171,8 +171,8 @@ class ReplyReading:
     value
         The value that the app stores, in any form.
     reason
-        Empty if every item of the call has a value; otherwise the reason why not. Such a call is
-        sent again; if this does not help, it ends unscored with this reason.
+        Empty if every item of the call has a value; otherwise the reason why not. A call with a
+        reason is sent again; if this does not help, it ends unscored with this reason.
     """
 
     value: Any = None
@@ -280,7 +280,7 @@ class RunKind(Protocol):
         """Return all subjects of the run in the order of their calls; see `Subjects`."""
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Return the requests for some subjects in the same order; bounded number of queries."""
+        """Return the requests for some subjects in order; the number of queries is bounded."""
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """Read one reply without accessing the database."""

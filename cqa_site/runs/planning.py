@@ -89,7 +89,7 @@ def write_calls(run: Run) -> int:
 
     All rows and the change of state are written in one transaction, so a draft has no calls and
     any other run has all of them. The prompts are written before the transaction begins, because
-    on SQLite it blocks all other writers.
+    a transaction blocks all other writers on SQLite.
     """
     subjects = kind_of(run).subjects(run)
     plan = _plan(run, subjects)
@@ -243,7 +243,7 @@ class Dominant:
 
 
 def dominant(values: Mapping[str, int]) -> Dominant | None:
-    """Return the most dominant value relative to its scale, or None without values.
+    """Return the most dominant value relative to its scale, or None if there are no values.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def dominates(dominant: Dominant | None, share: float = MOST) -> bool:
 
 
 def alike(texts: Sequence[str]) -> int:
-    """Count the texts that nearly equal the most repeated text, including that text.
+    """Count the texts that are nearly equal to the most repeated text, including that text.
 
     Examples
     --------

@@ -80,7 +80,7 @@ def _start_of(pid: int) -> str:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the state and numbers of a process, which follow its name; see proc(5)."""
+    """Return the state and numbers of a process, the fields after its name; see proc(5)."""
     try:
         return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,8 +1,8 @@
-"""Correction of a run's parameters if the endpoint refuses them or replies were cut off.
+"""Correction of a run's parameters if the endpoint refuses them or replies are cut off.
 
 The frozen plan does not change. A correction is stored as an amendment, with its time, person and
 reason, the parameters before and after, and the number of calls with a value at that time. Every
-attempt has the number of amendments before it, so that earlier and later replies can be
+attempt stores the number of amendments made before it, so that earlier and later replies can be
 distinguished. Requests that have a value or were paid for are not sent again.
 """
 
@@ -35,7 +35,7 @@ class Correction:
     Parameters
     ----------
     leave_out
-        Names of parameters; ``response_format`` means the JSON schema.
+        Names of parameters to leave out; ``response_format`` means the JSON schema.
     token_parameter
         Name of the token limit in requests; empty keeps the current name.
     values
@@ -55,7 +55,7 @@ def refused_parameter(run: Run) -> str:
 
 
 def sent_names(run: Run) -> list[str]:
-    """Return all names that can be left out: the schema, and parameters except the token limit."""
+    """Return names that can be left out: the schema and all parameters except the token limit."""
     names = [name for name in run.params if name not in TOKEN_LIMITS]
     return [*names, SCHEMA] if run.uses_schema else names
 
@@ -150,7 +150,7 @@ def tight_limit(run: Run) -> str:
 
 
 def raised(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
-    """Return parameters with a higher token limit, as `corrected` does; raises RunRefused."""
+    """Like `corrected`, but return the parameters with a higher token limit; raises RunRefused."""
     name = tight_limit(run)
     value = correction.values.get(name)
     if correction != Correction(values={name: value}):
@@ -179,7 +179,7 @@ def _cut(run: Run) -> QuerySet[Call]:
 
 
 def _ask_refused_again(run: Run) -> None:
-    """Requeue calls that ended because the endpoint refused them, which cost nothing."""
+    """Requeue calls that ended because the endpoint refused them; refused calls cost nothing."""
     run.calls.filter(state=Call.State.UNSCORED, reason=Failure.REQUEST).update(
         state=Call.State.READY, reason="", finished_at=None, tries=0, format_tries=0
     )

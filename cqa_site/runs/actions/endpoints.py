@@ -112,7 +112,8 @@ def set_offered(*, endpoint: Endpoint, actor: User, is_offered: bool) -> None:
     """Offer an endpoint to all studies of the site, or withdraw it.
 
     Only site administrators may offer an endpoint; raises PermissionDenied. People who may archive
-    it may withdraw the offer. Other studies then send no more requests, and their runs pause.
+    the endpoint may withdraw the offer. Other studies then send no more requests, and their runs
+    pause.
     """
     if not is_offered:
         _withdraw(endpoint, actor)
@@ -243,7 +244,7 @@ def save_prompt(
     note: str = "",
     version: PromptVersion | None = None,
 ) -> PromptVersion:
-    """Change an unused version or create a new one; return the old version of an equal text."""
+    """Change an unused version, create a new one, or return the version that has the same text."""
     sha256 = prompt_hash(system, user, form=kind)
     if version is not None:
         return _change(version, name=name, system=system, user=user, note=note, sha256=sha256)

@@ -1,4 +1,4 @@
-"""Start and control of runs, including after a restored backup."""
+"""Starting and controlling runs, including after a backup was restored."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -232,10 +232,10 @@ def retry_unscored(*, run: Run, actor: User, reasons: Iterable[str] = ()) -> int
 
 
 def ask_more(*, run: Run, subjects: Sequence[Subject]) -> int:
-    """Add calls that a run's replies made necessary, on its own budget; return their number.
+    """Add calls that a run's replies made necessary, within its budget; return their number.
 
     Call inside a transaction, under the gate's lock. Subjects that the run already has are
-    skipped, so that an interrupted caller can repeat the call. A finished run becomes active
+    skipped, so that an interrupted caller can try again. A finished run becomes active
     again; a cancelled run sends nothing.
     """
     run.refresh_from_db(fields=["state", "planned"])
@@ -331,7 +331,7 @@ ENDED = "The site was restored from a backup before this was done. Start it agai
 
 @dataclass(frozen=True)
 class PausedWork:
-    """The number of runs to resume and of jobs to request again."""
+    """The numbers of runs to resume and of jobs to request again."""
 
     runs: int
     jobs: int

@@ -1,4 +1,4 @@
-"""Request bodies and filters of endpoints, prompts and runs, and all responses except runs."""
+"""Request bodies and filters of endpoints, prompts and runs; responses except those on runs."""
 
 import json
 import uuid
@@ -125,7 +125,7 @@ class CorrectionInput(Input):
 
 
 class RetryInput(Input):
-    """Reasons of the unscored requests to send again; an empty list means all requests."""
+    """The reasons for which unscored requests are sent again; an empty list means any reason."""
 
     reasons = serializers.ListField(
         child=serializers.CharField(max_length=40), max_length=MOST_REASONS, default=list

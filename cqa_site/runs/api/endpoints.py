@@ -135,7 +135,7 @@ class OfferedViews(StudyViews):
 
     @extend_schema(request=AddInput, responses={201: ENDPOINT})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Add an offered endpoint to the study, or return it; the other study keeps its key."""
+        """Add an offered endpoint or return the one already added; its study keeps the key."""
         offered = get_object_or_404(self.rows(), public_id=self.read(AddInput)["offer"])
         added = endpoints.add_offered(study=self.study, actor=request.user, offered=offered)
         return Response(ENDPOINT(added).data, status=201)
@@ -152,7 +152,7 @@ class PromptListViews(StudyViews):
     filterset_class = PromptFilter
 
     def rows(self) -> QuerySet[PromptVersion]:
-        """List prompts by kind, newest first; the project's own prompts always exist."""
+        """List prompts by kind, newest first; the default prompts always exist."""
         first_prompts(self.study, prompt_kinds())
         return versions_of(self.study).defer("system", "user")
 
@@ -184,7 +184,7 @@ class PromptViews(StudyViews):
 
     @extend_schema(request=PromptTextInput, responses=PROMPT)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Change a version; 409 once a run used it."""
+        """Change a version; 409 once a run has used it."""
         version = self.find_row(public_id)
         body = self.read(PromptTextInput, partial=True)
         form = PromptForm(texts_of(version) | body, kind=version.kind)

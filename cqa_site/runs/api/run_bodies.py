@@ -1,6 +1,6 @@
 """Responses about runs, their requests and replies, which are evidence and never change.
 
-Money is in millionths of a unit (``_micro``), times are in seconds.
+Money is in millionths of a unit (``_micro``), and times are in seconds.
 """
 
 from typing import Any

@@ -38,7 +38,7 @@ STARTED = {200: RUN, 201: RUN}
 
 
 class RunViews(StudyViews):
-    """The runs of a study, such as judges and models that write answers."""
+    """The runs of a study, such as those of judges and of models that write answers."""
 
     serializer_class = run_bodies.RunSerializer
     filterset_class = bodies.RunFilter
@@ -248,12 +248,12 @@ class ReplyViews(RunPartViews):
     filterset_class = bodies.ReplyFilter
 
     def rows(self) -> QuerySet[Attempt]:
-        """Return replies in the order of their requests; full bodies are part of their call."""
+        """Return replies in the order of their requests, without the full response bodies."""
         replied = Attempt.objects.filter(call__run=self.run, reply__isnull=False)
         return replied.select_related("call", "reply").defer("reply__body").order_by("pk")
 
 
 def add_told(run: Run, calls: Iterable[Call]) -> None:
-    """Add the fields of their kind to requests, unless the kind's app is not installed."""
+    """Add the fields of the run's kind to its requests, if the kind's app is installed."""
     if run.kind in KINDS:
         kind_of(run).told().add_to_calls(run, calls)

@@ -400,7 +400,7 @@ def _is_accepted(url: str, body: bytes, headers: dict[str, str]) -> bool:
 
 @handles("plan_run", sends=True)
 def plan_run(work: JobContext) -> None:
-    """Write the calls of a draft, after probing its endpoint if this was never done."""
+    """Write the calls of a draft, after probing its endpoint if it was never probed before."""
     run = Run.objects.select_related("endpoint", "prompt", "study", "budget").get(
         public_id=work.payload["run"]
     )

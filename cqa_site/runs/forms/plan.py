@@ -175,7 +175,7 @@ class RunPlanForm(forms.Form):
         return extra
 
     def clean_webhook_url(self) -> str:
-        """Reject an address that is neither empty nor http(s) with a host name."""
+        """Reject an address that is neither empty nor an http(s) address with a host name."""
         url: str = self.cleaned_data["webhook_url"]
         parts = urlsplit(url) if url else None
         if parts and (parts.scheme not in ("https", "http") or not parts.hostname):

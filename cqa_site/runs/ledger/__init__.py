@@ -3,5 +3,5 @@
 Each operation runs in one transaction.
 
 Code that changes the calls of an endpoint locks its gate row first, then the calls by primary
-key, then the budgets. This order is the same everywhere, which prevents deadlocks of workers.
+key, then the budgets. This order is the same everywhere, which prevents deadlocks between workers.
 """

@@ -101,7 +101,7 @@ def request_of(run: Run, call: Call, question: CallRequest) -> ChatRequest:
 
 
 def params_of(run: Run, call: Call) -> dict[str, Any]:
-    """Return a call's sampling parameters, with its own seed and, after a cut-off reply, limit."""
+    """Return a call's sampling parameters, with its own seed and any token limit raised for it."""
     params = dict(run.params)
     if "seed" in params:
         params["seed"] += call.replicate

@@ -38,7 +38,7 @@ REFUSED_AT_START = 5
 
 @dataclass(frozen=True, slots=True)
 class FinishedRequest:
-    """A finished request with exactly one of reply and failure."""
+    """A finished request with either a reply or a failure."""
 
     sent: OutgoingRequest
     reply: ChatReply | None = None
@@ -148,7 +148,7 @@ def _storable(text: str) -> str:
 
 
 def _cost(run: Run, done: FinishedRequest) -> int:
-    """Return a reply's cost by its usage, or the reserved amount if no usage is reported."""
+    """Return a reply's cost from its usage, or the reserved amount if no usage is reported."""
     reply = done.reply
     if reply is None or reply.tokens_in is None or reply.tokens_out is None:
         return done.sent.attempt.reserve_micro
@@ -277,7 +277,7 @@ def _is_unreached(done: FinishedRequest) -> bool:
 
 
 def _note_models(run: Run, replied: list[FinishedRequest]) -> None:
-    """Record which models and fingerprints replied; the page warns if there are several."""
+    """Record which models replied, and their fingerprints; the page warns if there are several."""
     seen = {(done.reply.model, done.reply.fingerprint) for done in replied if done.reply}
     known = {tuple(pair) for pair in run.flags.get("models", [])}
     if seen <= known:

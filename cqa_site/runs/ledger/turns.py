@@ -64,7 +64,8 @@ def preflight_report(run: Run) -> dict[str, Any]:
     """Report the results of the canary calls, and whether the run should continue.
 
     ``passed`` requires that nine in ten replies are readable, that they have several values and
-    none dominates (for prose, that the texts are not alike), and a projected cost within the cap.
+    none dominates (for prose, that the texts are not alike), and that the projected cost is within
+    the cap.
     """
     canary = run.calls.filter(is_canary=True)
     counts = canary.aggregate(
@@ -230,7 +231,7 @@ def _heartbeat(worker: str, calls: set[int]) -> None:
 
 
 def _is_over(run: Run) -> bool:
-    """End a run whose calls have all ended; True if it ended or is no longer working."""
+    """End a run whose calls have all ended; return True if it ended or is no longer working."""
     if not run.is_working:
         return True
     open_calls = run.calls.filter(state__in=Call.OPEN)

@@ -70,7 +70,7 @@ class ModelProcess:
     ----------
     command
         Returns the command line. The program reads a key from standard input and prints its port
-        when it is ready, or else the reason for its failure in one sentence.
+        when it is ready, or the reason for its failure in one sentence.
     folder
         The working directory of the program.
     idle_seconds
@@ -98,7 +98,7 @@ class ModelProcess:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Take the only turn to send a request; the server is not stopped in the meantime."""
+        """Take the single turn to send a request; the server is not stopped during the turn."""
         while not self._turn.acquire(blocking=False):
             await asyncio.sleep(TURN_PAUSE)
         try:
@@ -108,7 +108,7 @@ class ModelProcess:
             self._turn.release()
 
     def start(self) -> Address:
-        """Return the running server's address, after starting a server if needed.
+        """Return the running server's address; start a server first if needed.
 
         Call this inside a turn.
 
@@ -195,7 +195,7 @@ class ModelProcess:
         raise ServerNotStarted(line or f"The model server ended with code {code} when it started.")
 
     def _end_if_idle(self, life: Life) -> None:
-        """Stop the server if it was idle too long; the next request starts a new one."""
+        """Stop the server if it has been idle too long; the next request starts a new one."""
         if not self._turn.acquire(blocking=False):
             return
         try:
@@ -238,7 +238,7 @@ class MissingModel(Exception):
 
 
 def model_file() -> Path:
-    """Return the GGUF file to serve, which is EMBEDDED_GGUF or else the file in MODELS_DIR.
+    """Return the GGUF file to serve: EMBEDDED_GGUF if it is set, otherwise the file in MODELS_DIR.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def model_file() -> Path:
 
 
 def model_name() -> str:
-    """Return the name of the served model in requests, replies and keys of stored replies."""
+    """Return the served model's name, as used in requests, replies and keys of stored replies."""
     if settings.EMBEDDED_GGUF:
         return Path(settings.EMBEDDED_GGUF).stem.lower()[:200]
     return DEMO_MODEL
@@ -320,7 +320,7 @@ class EmbeddedClient:
 
     @asynccontextmanager
     async def _served(self) -> "AsyncIterator[OpenAIClient]":
-        """Yield a client of the running server for one request. All studies share one turn."""
+        """Yield a client of the running server for one request. All studies take turns."""
         self._refuse_other_model()
         async with self._server.turn():
             try:

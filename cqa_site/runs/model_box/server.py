@@ -1,4 +1,4 @@
-"""Server for one GGUF file on the loopback.
+"""Server for one GGUF file on the loopback interface.
 
 Start it with ``python -m cqa_site.runs.model_box.server --model FILE``.
 

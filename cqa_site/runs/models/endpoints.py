@@ -112,7 +112,7 @@ class Endpoint(models.Model):
 
     @property
     def source(self) -> "Endpoint":
-        """The endpoint whose key and limits apply: the original of an offered one, else itself."""
+        """The endpoint whose key and limits apply: the original if it was offered, or itself."""
         return self.original or self
 
     @property
@@ -146,7 +146,7 @@ class Endpoint(models.Model):
 
     @property
     def proposed_limit(self) -> int:
-        """The token limit that the last probe proposed for a model that reasons first; else 0."""
+        """The token limit that the last probe proposed for a model that reasons first, or 0."""
         return int(self.capabilities.get("token_limit", {}).get("proposed") or 0)
 
     def fitted(self, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -307,7 +307,7 @@ class Job(models.Model):
 
         Weighted fair queueing: a new job waits behind the jobs of the same person, but not behind
         all other jobs, so that one person's 5,000 jobs do not delay another person's only job. A
-        long job counts as many quick jobs. Quick jobs that are added later run first, but only a
+        long job counts like many quick jobs. Quick jobs that are added later run first, but only a
         limited number of them. A person's quick jobs are counted separately from the long jobs.
         """
         # A new person starts where the newest claimed job began, not at the first job ever.

@@ -41,7 +41,7 @@ class Run(models.Model):
     """
 
     class State(models.TextChoices):
-        """States: draft → checking → checked → running ⇄ paused → done; or cancelled from any."""
+        """States: draft → checking → checked → running ⇄ paused → done; any state → cancelled."""
 
         DRAFT = "draft", _("Starting")
         CHECKING = "checking", _("Pre-flight")

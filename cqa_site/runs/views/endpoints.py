@@ -347,7 +347,7 @@ def _texts(version: PromptVersion) -> dict[str, str]:
 def _parent(
     version: PromptVersion, others: QuerySet[PromptVersion], against: str | None
 ) -> PromptVersion | None:
-    """Return the requested version, or else the previous version."""
+    """Return the requested version, or the previous version if none is requested."""
     if (number := whole_number(against)) is not None:
         return get_object_or_404(others, number=number)
     return others.filter(number__lt=version.number).first()

@@ -94,7 +94,7 @@ def start_one(request: StudyRequest, study: Study, form: RunPlanForm) -> HttpRes
 
 
 def to_started(request: StudyRequest, run: Run) -> HttpResponse:
-    """Redirect to a requested run, with a message on whether it is new."""
+    """Redirect to a requested run, with a message that says whether it is new."""
     if run.was_there:
         words = {"number": run.number, "state": run.get_state_display().lower()}
         text = _(
@@ -147,7 +147,7 @@ class RunScope:
 
 @dataclass(frozen=True, kw_only=True)
 class RunListPages:
-    """The parts of a kind's list of runs that differ from other kinds.
+    """The parts of a kind's list of runs that differ from those of other kinds.
 
     ``has_things`` returns whether a study contains anything to judge.
     """
@@ -170,7 +170,7 @@ class RunListPages:
 
 @dataclass(frozen=True, kw_only=True)
 class RunPages(RunListPages):
-    """The parts of a kind's list and start pages that differ from other kinds.
+    """The parts of a kind's list and start pages that differ from those of other kinds.
 
     ``taken`` describes the scope of the given number of requests. Addresses are ``<name>_runs``,
     ``<name>_run_new`` and ``<name>_run_estimate``.
@@ -189,7 +189,7 @@ class RunPages(RunListPages):
 
 
 def list_view(pages: RunListPages, new_page: str = "") -> Callable[..., HttpResponseBase]:
-    """Return the view that lists a kind's runs; ``new_page`` names the address to start one."""
+    """Return the view that lists a kind's runs; ``new_page`` names the address to start a run."""
 
     @study_page(*RESEARCHERS)
     def listed(request: StudyRequest, study: Study) -> HttpResponse:
