@@ -138,7 +138,7 @@ RULES = {
         family="for no, rules and columns of a judge; Bonferroni",
         margin="5 % of the replies",
         least=1,
-        unit="replies",
+        unit="reply",
     ),
     "consistency of a judge": VerdictRule(
         test="jackknife over questions of the logarithm of F",
@@ -163,28 +163,28 @@ RULES = {
         test="interval of the difference of alphas (item jackknife, t corrected for skewness)",
         family="all raters ranked together, if the best one is named; Bonferroni",
         least=100,
-        unit="items with two ratings of the group and one of the other rater",
+        unit="items with two ratings by the group and one by the other rater",
     ),
     "below a mark": VerdictRule(
         test="exact 95 % interval of a share (Clopper-Pearson) below a mark, at one look",
         family="each rater alone",
         margin="the mark that the round sets",
         least=1,
-        unit="control answers",
+        unit="control answer",
     ),
     "below a mark at any look": VerdictRule(
         test="mixture likelihood ratio of 20 or more against the mark (Robbins 1970)",
         family="each rater alone, all looks together",
         margin="the mark that the round sets",
         least=1,
-        unit="control answers",
+        unit="control answer",
     ),
     "fall in accuracy": VerdictRule(
         test="Bernoulli CUSUM, one false signal in 1,000 control answers or more on average",
         family="each rater alone, all looks together; more false signals beyond 60 answers",
         margin="the two accuracies that the round sets",
         least=1,
-        unit="control answers",
+        unit="control answer",
     ),
     "median below a floor": VerdictRule(
         test="rule “below a mark at any look” for the share that reaches the floor, against half",
@@ -203,7 +203,8 @@ RULES = {
         test="Cochran-Armitage test of a linear trend; permuted where counts are small",
         family="all rows of one table, Holm",
         least=5,
-        unit="comments with, and without, for the interval of the change; the test needs none",
+        unit="comments with the key point and 5 without it, for the interval; the test has no "
+        "minimum",
     ),
     "reliability": VerdictRule(
         test="interval of alpha (item jackknife, t corrected for skewness) above a mark",
