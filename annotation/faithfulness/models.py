@@ -67,7 +67,7 @@ class FaithfulnessFigures(models.Model):
 
 
 class EditedText(models.Model):
-    """A text by people, with the machine answer it is based on.
+    """A text written by people, with the machine answer it is based on.
 
     For a task, the text is the expert's newest revision. An imported gold text is paired with the
     machine answer to the same question that differs from it by the fewest words.

@@ -219,7 +219,7 @@ class RunComparisonViews(StudyViews):
     def compare_answers(
         self, request: Request, public_id: uuid.UUID, other_id: uuid.UUID, **kwargs: Any
     ) -> Response:
-        """Compare lengths and choices of this run's answers with another run's."""
+        """Compare the lengths and choices of this run's answers with those of another run."""
         writing = self.get_queryset().filter(kind="answers")
         run = get_object_or_404(writing, public_id=public_id)
         other = get_object_or_404(writing.exclude(pk=run.pk), public_id=other_id)

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class GenerationLaunch(models.Model):
-    """Runs over the same questions that were started together, one per combination."""
+    """Runs, one per combination, that were started together over the same questions."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey(

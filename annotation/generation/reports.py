@@ -84,7 +84,7 @@ class AnswersComparison:
 
 
 def read_answers(run: Run) -> list[AnswerChoice]:
-    """Return the first answers of a run by question and choice, with lengths and choices."""
+    """Return a run's first answers, in the order of questions, with lengths and choices."""
     answers = run.answers.select_related("question__comparison").order_by("question", "choice")
     return [say(answer) for answer in answers[:MOST_READ]]
 

@@ -95,7 +95,7 @@ def generation_estimate(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def generation_compare(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show two runs side by side: the lengths of their answers, and the objects chosen."""
+    """Show two runs side by side: how long their answers are, and which objects they choose."""
     runs = list(runs_of(study).exclude(state=Run.State.DRAFT)[:OFFERED])
     first, second = (_chosen(runs, request.GET.get(name, "")) for name in ("a", "b"))
     picks = [("a", first), ("b", second)]

@@ -54,7 +54,7 @@ def agreed_on(study: Study, guideline: Guideline | None) -> list[tuple[int, int]
 
 
 def proposed_controls(arguments: int, known: int) -> dict[str, int]:
-    """Return the default plan: one control item per block, as far as there are known labels."""
+    """Return the default plan: one control item per block, as far as known labels suffice."""
     block = LabelRoundForm.base_fields["block_size"].initial
     controls = min(known, math.ceil(arguments / block))
     return {"known": controls, "controls_per_block": 1 if controls else 0}

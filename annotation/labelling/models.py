@@ -17,7 +17,7 @@ class ScaleNotValid(Exception):
 
 
 def check_levels(levels: list[dict]) -> None:
-    """Check for two to ten named levels with ascending one-digit values."""
+    """Check that there are two to ten named levels with ascending one-digit values."""
     values = [level["value"] for level in levels]
     if not 2 <= len(values) <= 10:
         raise ScaleNotValid(_("A scale has between two and ten levels."))
@@ -268,7 +268,7 @@ class Exclusion(models.Model):
 
 
 class Assignment(models.Model):
-    """One item served to one rater, with the answer once given: a label or a skip.
+    """One item served to one rater, and the rater's answer: a label or a skip.
 
     In a live round, a counted vote has a slot. A late vote whose slot was reassigned is not
     rejected but kept as an extra (``is_extra``).

@@ -258,7 +258,7 @@ def compare_values(
 
 
 def measured(value: Any) -> MeasuredFigure | None:
-    """Wrap one or more numbers as a figure; None without a value."""
+    """Wrap one or more numbers as a figure; return None if there is no value."""
     if value in (None, ()):
         return None
     return MeasuredFigure(value if isinstance(value, tuple) else (value,))

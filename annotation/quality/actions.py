@@ -71,7 +71,7 @@ def reinstate_rater(
 def decide_one(
     *, label_round: LabelRound, rater: Rater, decision: str, reason: str, actor: User | None
 ) -> Place | None:
-    """Store a decision about one rater; unless None is returned, the caller recomputes labels.
+    """Store a decision about one rater; unless None is returned, the caller must update labels.
 
     Imported raters may not have an enrolment yet.
     """

@@ -108,7 +108,7 @@ class AnnotatorDetailSerializer(serializers.Serializer):
 
 
 class ControlSerializer(serializers.Serializer):
-    """A control item; contested if the majority of the crowd or of the experts disagrees."""
+    """A control item; contested if the majority of the crowd or experts rejects its label."""
 
     item_id = serializers.CharField(source="item.external_id")
     argument = public_id("item.argument")
@@ -191,7 +191,7 @@ class ExclusionPreviewSerializer(serializers.Serializer):
 
 
 class ControlChangeInput(Input):
-    """A new known label for a control item, or null to retire the item, with a reason."""
+    """A new known label for a control item (null retires the item), and the reason."""
 
     item_id = serializers.CharField(max_length=200)
     label = serializers.IntegerField(min_value=0, max_value=9, allow_null=True)
@@ -206,7 +206,7 @@ class BelowInput(Input):
 
 
 class ExcludeLowInput(BelowInput):
-    """Control accuracy for an exclusion, with the reason."""
+    """Control accuracy below which annotators are excluded, with the reason."""
 
     reason = serializers.CharField(max_length=300)
 

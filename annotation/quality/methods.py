@@ -23,7 +23,7 @@ class RemainingVotes:
     Attributes
     ----------
     raters, votes
-        Number of remaining raters with a vote on an ordinary item, and of their votes.
+        Number of remaining raters with a vote on an ordinary item, and number of their votes.
     without
         Number of ordinary items without remaining votes.
     ties

@@ -82,7 +82,7 @@ class ServiceForm(forms.Form):
         ) % ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
 
     def clean_address(self) -> str:
-        """Require a valid request address; only its path may contain (known) placeholders."""
+        """Require a valid address; placeholders must be known and occur only in its path."""
         address = self.cleaned_data["address"].strip()
         if not address:
             return ""

@@ -119,7 +119,7 @@ def _of_target(rows: QuerySet, target: Mapping[str, Any], path: str = "") -> Que
 
 
 def count_other_conditions(study: Study, target: Mapping[str, Any]) -> int:
-    """Count the texts with citations that their condition excludes."""
+    """Count the texts with citations that are left out because of their condition."""
     mixed = {**target, "conditions": [ALL]}
     return len(_cited_texts(study, mixed)) - len(_cited_texts(study, target))
 
@@ -226,7 +226,7 @@ class CoherenceKind:
         )
 
     def values(self, run: Run) -> dict[str, int]:
-        """Count the citations judged coherent and not coherent."""
+        """Count the citations judged coherent and those judged not coherent."""
         rows = run.coherence_verdicts.filter(is_coherent__isnull=False).order_by("-is_coherent")
         counts = rows.values_list("is_coherent").annotate(n=Count("pk"))
         return {"coherent" if value else "not coherent": n for value, n in counts}

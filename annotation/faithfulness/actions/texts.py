@@ -137,7 +137,7 @@ def lacks_vectors(text: Text, stored: Stored, model: str) -> bool:
 
 
 def stale_pairs(study: Study) -> list[SourcePair]:
-    """Return the texts by people whose comparison with a machine answer is missing or outdated."""
+    """Return texts by people where the comparison with a machine answer is missing or outdated."""
     rows = EditedText.objects.filter(before__study=study)
     stored: dict[tuple[int | None, int | None], str] = {
         (row[0], row[1]): row[2] for row in rows.values_list("revision", "gold", "key")

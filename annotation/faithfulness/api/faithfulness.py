@@ -1,4 +1,4 @@
-"""REST views of faithfulness, verdicts, expert agreement, and the start of runs."""
+"""REST views for faithfulness, verdicts and expert agreement, and for starting runs."""
 
 import uuid
 from typing import Any
@@ -135,7 +135,7 @@ class FiguresViews(StudyViews):
 
 
 class EditedTextViews(StudyViews):
-    """Texts by people, with the machine answers they are based on."""
+    """Texts written by people, with the machine answers they are based on."""
 
     serializer_class = EditedTextSerializer
 

@@ -96,7 +96,7 @@ class FiguresSerializer(serializers.ModelSerializer):
 
 
 class EditedTextSerializer(serializers.ModelSerializer):
-    """A text by people compared with the machine answer it is based on."""
+    """A text written by people, compared with the machine answer it is based on."""
 
     before = public_id("before")
     revision = public_id("revision", allow_null=True, default=None)
@@ -133,7 +133,7 @@ class VerdictSerializer(serializers.ModelSerializer):
 
 
 class AgreementCellSerializer(serializers.Serializer):
-    """Two texts in the heatmap; 0 is the machine, and other numbers are experts."""
+    """Two texts in the heatmap; 0 stands for the machine, and other numbers for experts."""
 
     one = serializers.IntegerField()
     other = serializers.IntegerField()
@@ -192,10 +192,10 @@ class LabelSetFilter(filters.CharFilter):
 
 
 class FiguresFilter(filters.FilterSet):
-    """Filter for figures by mode, system, scenario, and whether answers are as written or edited.
+    """Filter for figures by mode, system and scenario, and by answers as written or as edited.
 
-    This filter only validates the values, because the selection of texts depends on several of
-    them.
+    This filter only validates the values, because the selection of texts depends on several
+    values at once.
     """
 
     mode = filters.ChoiceFilter(choices=FaithfulnessFigures.Mode.choices, method="applied")

@@ -57,7 +57,7 @@ def cited_numbers(text: str, mode: str) -> set[int]:
     """Return the numbers that an answer cites.
 
     The paper reads the brackets at the end of its segments. Sound mode reads every citation except
-    those in the closing list of arguments, which does not show which ones the text uses.
+    those in the closing list of arguments, which does not show which arguments are used.
     """
     if mode == PAPER:
         pairs = paper_pairs(text)
@@ -75,7 +75,7 @@ def paper_numbers(inside: str) -> list[int]:
     """Return the numbers in a bracket as the paper's evaluation reads them.
 
     If every piece between ", " is a number, these numbers are returned. Otherwise only pieces that
-    are ranges count, or, in a bracket without spaces and tags, numbers between commas. In any
+    are ranges count, or, in a bracket without spaces or tags, numbers between commas. In any
     other case the result is empty, so "3, generated" and "Argument 3" cite nothing. Departure: the
     result is also empty where the original stops with an error ("1-x", "foo", a range of
     thousands).

@@ -78,7 +78,7 @@ def segments_of(text: str, arguments: Mapping[int, str], mode: str) -> Segments:
 
 
 def jaccard_text(text: str, arguments: Mapping[int, str], mode: str) -> float | None:
-    """Return the word overlap of the answer with all arguments together; None without arguments.
+    """Return the word overlap of the answer with all arguments together; None if there are none.
 
     The paper counts the numbers in front of arguments, the citations and the closing list of
     arguments as words; sound mode does not.

@@ -49,17 +49,17 @@ class EditedPair:
 
     @property
     def cells(self) -> list[tuple[float | None, float | None, int]]:
-        """Both values of every measure in the order of `TITLES`, with the decimals to show."""
+        """Both values of every measure, in the order of `TITLES`, with the number of decimals."""
         return [(self.before[name], self.after[name], DECIMALS.get(name, 2)) for name in TITLES]
 
     @property
     def seconds(self) -> int | None:
-        """Expert's working time in seconds; None for an imported text."""
+        """The expert's working time in seconds; None for an imported text."""
         return self.edited.revision.active_seconds if self.edited.revision else None
 
     @property
     def minutes(self) -> float | None:
-        """Expert's working time in minutes; None for an imported text."""
+        """The expert's working time in minutes; None for an imported text."""
         return None if self.seconds is None else self.seconds / 60
 
 

@@ -39,7 +39,7 @@ Vectors = dict[tuple[int, int], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class CalibrationVersion:
-    """One text of a calibration answer; ``who`` is an expert's key, or `MACHINE`."""
+    """One version of a calibration answer; ``who`` is an expert's key, or `MACHINE`."""
 
     answer: int
     who: int

@@ -215,7 +215,7 @@ def _estimate(
 
 
 def _by_question(questions: Sequence[int], parts: Sequence[Part]) -> dict[int, float]:
-    """Map each question with values to their mean."""
+    """Map each question with values to the mean of those values."""
     sums: dict[int, float] = defaultdict(float)
     counts: Counter[int] = Counter()
     for question, (total, n) in zip(questions, parts, strict=True):

@@ -134,7 +134,7 @@ INTERVALS = lazy(
 
 
 def measures_of(mode: str, groups: Sequence[GroupFigures] = ()) -> dict[str, Measure]:
-    """Return the measures of a mode that at least one group has; coherence depends on the mode."""
+    """Return a mode's measures for which a group has a value; coherence differs between modes."""
     every = MEASURES | ({COHERENCE: COHERENCE_OF_TEXTS} if mode == "paper" else {})
     has = {name for group in groups for name in every if group.measures[name].value is not None}
     return {name: measure for name, measure in every.items() if name in has or not groups}
@@ -220,7 +220,7 @@ def chart_table(groups: Sequence[GroupFigures], name: str) -> TableData:
 
 
 def chart_rows(groups: Sequence[GroupFigures], name: str) -> list[dict[str, Any]]:
-    """Return a chart's measures for each group that has any; empty without data."""
+    """Return a chart's measures for each group that has at least one of them."""
     known = _known(groups, name)[:MOST]
     return [
         {"who": who, "measure": str(MEASURES[measure].title), **bounds_of(group.measures[measure])}

@@ -261,7 +261,7 @@ def _pieces(rows: QuerySet[CoherenceVerdict]) -> Iterator[list[CoherenceVerdict]
 
 @dataclass(frozen=True, slots=True)
 class CitedArgument:
-    """A cited number with verdicts and the match of its argument (None if it does not exist)."""
+    """A cited number with verdicts and the match of its argument (None without an argument)."""
 
     number: int
     match: Match | None

@@ -51,7 +51,7 @@ PER_PAGE = 30
 
 @study_page(*RESEARCHERS)
 def edited_texts(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show the effects of editing over all texts, and each text before and after."""
+    """Show the effects of editing over all texts, and each text before and after editing."""
     choice = FaithfulnessSelection.from_query(request.GET)
     pairs = pairs_of(edited_of(study), choice.mode)
     if request.GET.get("format") == "csv":

@@ -211,7 +211,7 @@ faithfulness_urls = [
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
-    """Return the scope: one request per citation, without texts under other conditions."""
+    """Return the scope: one request per citation, except in texts under other conditions."""
     n = count_other_conditions(study, form.target)
     words = ngettext(
         "%(n)s text is left out because its answer was written under another condition.",

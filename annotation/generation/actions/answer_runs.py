@@ -207,7 +207,7 @@ def _firsts(run: Run) -> dict[tuple[int, int], int]:
 
 
 def _contradiction(answer: Answer, first: int) -> str:
-    """Return the first inconsistency between answer and call, or an empty text without any."""
+    """Return the first inconsistency between answer and call, or an empty text if consistent."""
     call = answer.call
     if text_key(answer.text) != answer.text_sha256:
         return "does not match its hash"
@@ -223,7 +223,7 @@ def _contradiction(answer: Answer, first: int) -> str:
 
 
 def _said(reply: Reply) -> str:
-    """Return the text of a reply, even if truncated; empty without a reply."""
+    """Return the text of a reply, even if truncated, or an empty text if it is not usable."""
     try:
         return parse_prose(reply.text, "stop")
     except ReplyNotUsable:

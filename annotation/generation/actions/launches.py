@@ -31,8 +31,8 @@ class Matrix:
     Parameters
     ----------
     folded
-        Number of combinations with the same requests as another combination, such as filters in a
-        scenario without arguments.
+        Number of combinations with the same requests as another combination, for example because
+        they differ only in filters and the scenario has no arguments.
     cap_micro
         Maximum amount that all plans together may spend; None for no cap.
     """
@@ -135,7 +135,7 @@ def _start_all(launch: GenerationLaunch, actor: User, matrix: Matrix) -> dict[st
 
 
 def steer(*, launch: GenerationLaunch, actor: User, move: str) -> tuple[int, int]:
-    """Start, pause, resume or cancel runs; return the number of successes and refusals."""
+    """Start, pause, resume or cancel runs; return the numbers of successes and refusals."""
     done = refused = 0
     for run in runs_of_launch(launch):
         if run.state not in MOVES[move][1]:

@@ -85,7 +85,7 @@ def write_request(
 
 
 def _details(question: Question, target: Mapping[str, Any]) -> str:
-    """Return the lines about aspect and wording after the objects, or an empty text."""
+    """Return the lines on aspect and wording that follow the objects, or an empty text."""
     lines = []
     if target["uses_aspect"] and question.aspect:
         lines.append(f"Focus on this aspect: {quote(neutralise(question.aspect).text)}")
@@ -115,7 +115,7 @@ AT_ONCE = 200
 
 @dataclass(slots=True)
 class ArgumentDraw:
-    """The arguments drawn for one question, and the number left out by reason."""
+    """The arguments drawn for one question, and the number left out for each reason."""
 
     question: Question
     arguments: list[Argument]
@@ -166,7 +166,7 @@ def keep_list(drawn: ArgumentDraw, target: Mapping[str, Any], seed: int) -> Argu
 
 
 def count_left_out(lists: Iterable[ArgumentDraw]) -> dict[str, int]:
-    """Count the arguments left out by reason, and the questions without any argument."""
+    """Count the arguments left out for each reason, and the questions without any argument."""
     counts: Counter[str] = Counter()
     for drawn in lists:
         counts.update(drawn.left_out)
@@ -300,7 +300,7 @@ def chosen_questions(
 
 
 def drawn_lists(run: Run) -> Iterator[ArgumentDraw]:
-    """Yield the arguments that the seed currently draws for each question of a run.
+    """Yield the arguments currently drawn with the seed for each question of a run.
 
     A random sample is drawn from the questions with at least one argument left. The other
     questions follow, marked as not asked.

@@ -140,7 +140,7 @@ def _mentions(words: list[str], first: list[int], second: list[int]) -> dict[str
 
 
 def _name_parts(sentence: str, object1: str, object2: str) -> dict[str, float]:
-    """Return, for each name, the share of its words that begin a word of the sentence."""
+    """Return, for each name, the share of its words with which a word of the sentence begins."""
     words = re.findall(r"\w+", sentence.lower())
     shares = sorted(_share_found(name, words) for name in (object1, object2))
     return {"name_found_less": shares[0], "name_found_more": shares[1]}
@@ -192,7 +192,7 @@ def _comparison(words: list[str], first: list[int], second: list[int]) -> dict[s
 
 
 def _neighbours(words: list[str], objects: list[int]) -> dict[str, float]:
-    """Return features of the words next to the objects, and after the last object."""
+    """Return features of the words next to the objects, and of those after the last object."""
     following = [_at(words, place + 1) for place in objects]
     preceding = [_at(words, place - 1) for place in objects]
     tail = [word for word in words[objects[-1] + 1 :] if word[0].isalnum()] if objects else []

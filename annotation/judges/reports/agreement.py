@@ -356,7 +356,7 @@ def paired(both: pd.DataFrame) -> Ratings:
 
 
 def label_by_label(table: pd.DataFrame) -> pd.DataFrame:
-    """Return each label's counts, recall, precision and the judge's mean in a confusion table."""
+    """Return counts, recall and precision of each label, and the judge's mean for that label."""
     counts = table.to_numpy(dtype=float)
     finals, predictions, hits = counts.sum(axis=1), counts.sum(axis=0), np.diag(counts)
     columns = table.columns.to_numpy(dtype=float)

@@ -52,7 +52,7 @@ def _names(figures: JudgeResults) -> dict[str, str]:
 
 
 def _judges_rows(figures: JudgeResults) -> list[dict[str, Any]]:
-    """Return people's alpha, then the best judges' alphas with votes and with final labels."""
+    """Return people's alpha, then the best judges' alphas against votes and final labels."""
     votes, final = _("with people's votes"), _("with final labels")
     rows = [{"who": _("People"), "with": votes, **bounds_of(figures.people.agreement)}]
     names = _names(figures)

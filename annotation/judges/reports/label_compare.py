@@ -112,7 +112,7 @@ def _said_in_round(study: Study, ids: str) -> tuple[str, RaterLabels] | None:
 
 
 def labels_of_rater(label_round: LabelRound, rater: Rater) -> RaterLabels:
-    """Return a rater's labels in a round, even for an excluded rater, with two queries."""
+    """Return a rater's labels in a round, even if the rater is excluded, with two queries."""
     from annotation.consensus.methods import label_votes
 
     assignments = label_round.assignments.filter(

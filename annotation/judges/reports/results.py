@@ -170,7 +170,7 @@ class Disagreement(Sentence):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeResults:
-    """All figures, with the best judges first and low coverage last, and the selected keys."""
+    """All figures, best judges first and low coverage last, with keys of selected judges."""
 
     people: PeopleFigures
     common: Common

@@ -54,7 +54,7 @@ def remark(row: JudgeFigures) -> str:
 
 
 def _judges(figures: JudgeResults) -> list[dict[str, Any]]:
-    """Return a row for people's own agreement, with few figures, then one row per judge."""
+    """Return a row with the few figures on people's own agreement, then one row per judge."""
     people = figures.people
     first = {
         "name": _("People with each other"),

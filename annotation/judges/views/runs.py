@@ -105,7 +105,7 @@ OFFERED = 100
 
 @study_page(*RESEARCHERS)
 def run_compare(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Show the form for two runs of the round, and their agreement."""
+    """Show the form to choose two runs of the round, and their agreement."""
     label_round = label_round_or_404(study, label_round_id)
     runs = study.runs.filter(relevance__label_round=label_round).exclude(state=Run.State.DRAFT)
     runs = runs.select_related("prompt", "endpoint")

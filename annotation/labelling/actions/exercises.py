@@ -54,7 +54,7 @@ def keep_training(label_round: LabelRound, chosen: dict[int, int]) -> None:
 
 
 def trained_on(*label_rounds: LabelRound) -> QuerySet[Argument]:
-    """Return the arguments used in training before the rounds."""
+    """Return the arguments used in training for these rounds."""
     ids = [pair[0] for row in label_rounds for pair in row.recipe.get(TRAINING, [])]
     return Argument.objects.filter(public_id__in=ids)
 

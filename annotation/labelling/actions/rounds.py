@@ -1,4 +1,4 @@
-"""Creation of guidelines, and planning, filling and preparing of rounds."""
+"""Creation of guidelines, and planning, filling and preparation of rounds."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -111,7 +111,7 @@ def default_draft(study: Study) -> Guideline:
 
 
 def default_guideline(study: Study, *, actor: User | None = None) -> Guideline:
-    """Return the study's newest guideline; create version 1 from the default if missing."""
+    """Return the study's newest guideline; create version 1 from the default if there is none."""
     draft = default_draft(study)
     if draft.pk is not None:
         return draft
@@ -367,7 +367,7 @@ def _store_slots(slots: Iterator[Slot]) -> None:
 
 
 def _places(label_round: LabelRound, least_sure_first: Order | None) -> Iterable[tuple[int, int]]:
-    """Yield ordinary items with queue positions, randomly ordered or by the judge's uncertainty.
+    """Yield ordinary items with queue positions, ordered randomly or by the judge's uncertainty.
 
     Ranks are random in both cases, so the drawing of control items is not affected.
     """

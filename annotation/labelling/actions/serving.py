@@ -133,7 +133,7 @@ def _blocks_wanted(label_round: LabelRound, waiting: int) -> int:
 
 @transaction.atomic(savepoint=False)
 def claim_blocks(*, label_round: LabelRound, place: Place) -> str:
-    """Reserve one or more blocks; return "" or the reason that nothing could be reserved."""
+    """Reserve one or more blocks; return "" or the reason why nothing could be reserved."""
     # Two tabs of the same rater wait for each other here; the second finds the first tab's block.
     held = Place.objects.select_for_update().get(pk=place.pk)
     if held.is_stopped or held.is_excluded:
@@ -198,7 +198,7 @@ def _choose_controls(
 def _had_elsewhere(place: Place) -> Exists:
     """Select control items whose known label the rater may have influenced.
 
-    The rater got the argument in another round or decided on its label.
+    These are the arguments that the rater got in another round or whose label the rater decided.
     """
     arguments = Argument.objects.filter(pk=OuterRef("argument"))
     got = Assignment.objects.filter(item__argument=OuterRef("pk"), rater_id=place.rater_id)

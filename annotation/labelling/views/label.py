@@ -276,7 +276,7 @@ def _page(
     notice: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """Render ``shown`` or the next item, or the reason that there is no item."""
+    """Render ``shown`` or the next item, or the reason why there is no item."""
     label_round: Any = place.round
     times = times_of(place)
     work = _work(request, place, len(times))
@@ -321,7 +321,7 @@ def _refuse(
     item: uuid.UUID | None = None,
     detail: str = "",
 ) -> HttpResponse:
-    """Show the item again, with the reason that the answer was not stored."""
+    """Show the item again, with the reason why the answer was not stored."""
     texts = {
         "answered_meanwhile": detail,
         "not_valid": _("This answer was not stored. Choose a label, or skip with a reason."),

@@ -158,7 +158,7 @@ def _cleanly_read(answer: CitingAnswer) -> AnswerFigures:
 
 
 def _similarities(groups: Mapping[str, Sequence[CitingAnswer]], embed: Embed | None) -> Values:
-    """Return the mean cosines of each group; empty without vectors."""
+    """Return the mean cosines of each group, or no values if there are no vectors."""
     if embed is None:
         return {}
     texts = (

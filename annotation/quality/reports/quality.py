@@ -44,7 +44,7 @@ TIME_BINS = (0, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 1_800)
 
 
 def chart_of_round(label_round: LabelRound) -> AccuracyChart:
-    """Return the control chart for falls of the size set in the round."""
+    """Return the control chart that detects falls of the size set in the round."""
     from cqa_site.stats.drift import accuracy_chart
 
     return accuracy_chart(label_round.usual_accuracy, label_round.fallen_accuracy)
@@ -208,7 +208,7 @@ def annotators(label_round: LabelRound, facts: list[Facts]) -> list[AnnotatorQua
 
 
 def annotator_detail(label_round: LabelRound, rater: Rater) -> AnnotatorDetail | None:
-    """Return one annotator compared with all others; None without labels in the round."""
+    """Return one annotator compared with all others, or None for an annotator without labels."""
     mine = label_round.assignments.filter(rater=rater, state=Assignment.State.ANSWERED)
     # The comparison needs other raters' labels for the same arguments.
     votes = vote_table(

@@ -1,4 +1,4 @@
-"""Searches for sentences in corpora or with a CAM service, to add them as arguments."""
+"""Search for sentences in corpora or with a CAM service, and adding them as arguments."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -281,7 +281,7 @@ def known_keys(comparison: Comparison, keys: Iterable[str]) -> set[str]:
 def _take(
     comparison: Comparison, rows: Sequence[tuple[Argument, ArgumentOrigin]], actor: User
 ) -> AddedArguments:
-    """Store new arguments under a lock, so that concurrent requests count each only once."""
+    """Store new arguments under a lock, so that concurrent requests count each text only once."""
     Comparison.objects.select_for_update(no_key=True).get(pk=comparison.pk)
     pairs = {text_key(argument.text): (argument, origin) for argument, origin in rows}
     known = known_keys(comparison, pairs)

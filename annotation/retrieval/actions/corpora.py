@@ -98,7 +98,7 @@ def is_stranded(corpus: Corpus) -> bool:
 
 
 def stored_names() -> Iterable[str]:
-    """Return the names of stored files that rows refer to."""
+    """Return the names of stored files that database rows refer to."""
     return Corpus.objects.values_list("stored_as", flat=True)
 
 

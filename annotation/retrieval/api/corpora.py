@@ -110,7 +110,7 @@ class CorpusViews(StudyViews):
     filterset_class = CorpusFilter
 
     def rows(self) -> QuerySet:
-        """List corpora by name, without deleted ones."""
+        """List corpora by name, except deleted ones."""
         return self.study.corpora.filter(deleted_at__isnull=True).select_related("job", "study")
 
     @extend_schema(request=ColumnsInput, responses={202: CORPUS})

@@ -77,7 +77,7 @@ def request_of(
 
 
 def _part(text: str) -> str:
-    """Quote a text as part of a path; commas become spaces, because they separate texts."""
+    """Quote a text as part of a path; commas become spaces, because commas separate texts."""
     return quote(text.replace(",", " "), safe="")
 
 
@@ -114,8 +114,8 @@ class FoundSentence:
     text
         Text with single spaces, up to 2,000 characters.
     address, document
-        The first document that contains it, identified by its http(s) address or otherwise by its
-        id; at most one of them is set.
+        The http(s) address of the first document that contains the sentence, or its id if it has
+        no such address; at most one of the two is set.
     score
         Score computed by the service, comparable within a reply; None if not sent.
     favours
@@ -235,7 +235,7 @@ def _number(value: Any) -> float | None:
 
 
 def _tidy(text: str) -> str:
-    """Return the text with single spaces, without NUL and lone surrogates (not storable)."""
+    """Return the text with single spaces, without NUL or lone surrogates (not storable)."""
     storable = text.replace("\x00", " ").encode("utf-8", "replace").decode()
     return " ".join(storable.split())
 

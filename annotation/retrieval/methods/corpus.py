@@ -82,7 +82,7 @@ def open_sentences(
     encoding: str | None = None,
     limits: Limits = LIMITS,
 ) -> CorpusFile:
-    """Open a file of sentences: ``.txt`` with one per line, or any other file as a table.
+    """Open a file of sentences: ``.txt`` with one sentence per line, or any other file as a table.
 
     Parameters
     ----------
