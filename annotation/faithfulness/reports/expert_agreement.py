@@ -84,7 +84,7 @@ class ExpertAgreement:
     """Similarity of experts and machine, and numbers of versions with and without a vector.
 
     For each answer edited by at least two experts, ``alike`` contains the mean cosine over pairs
-    of experts and the mean cosine of the experts and the machine.
+    of experts, and the mean cosine between an expert and the machine.
     """
 
     experts: list[Expert]

@@ -31,7 +31,7 @@ OTHERS = 20
 
 
 def _label_rounds(study: Study, wanted: str) -> list[tuple[str, str]]:
-    """Return the newest rounds, and an older round if requested."""
+    """Return the newest rounds, and also an older round if it is requested."""
     rows = label_rounds_of(study).only("public_id", "name", "study")
     names = {str(row.public_id): row.name for row in rows[:OFFERED_ROUNDS]}
     if wanted not in names and (key := id_from(wanted)):
