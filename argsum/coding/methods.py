@@ -5,8 +5,8 @@ unusable entries are left out and counted. *Codes of statements* move statements
 repaired or guessed: a statement without exactly one usable entry gets a reason instead of codes.
 
 The model sees statements under codes that do not form a sequence (`argsum.writing.methods`). An
-entry for an unknown statement can therefore not be mistaken for another one, and a model that
-renumbers the statements is noticed. Key points have the same codes in every request.
+entry for an unknown statement therefore cannot be mistaken for that of another statement, and a
+model that renumbers the statements is noticed. Key points have the same codes in every request.
 """
 
 from __future__ import annotations
@@ -95,11 +95,11 @@ def read_codes(
     """Read ``{"statements": [{"id": "…", "reason": "…", "codes": ["K1", …]}, …]}`` in any order.
 
     A statement that fits no key point has ``["none"]``. The ``statements`` of the request are
-    named by `code_of`, from 0 on; each may have at most ``most`` of the ``codes``.
+    named by `code_of`, starting at 0; each may have at most ``most`` of the ``codes``.
 
     Returns
     -------
-    For each statement its codes, or why it has none: ``missing_item``, ``duplicate_item`` (two
+    The codes of each statement, or why it has none: ``missing_item``, ``duplicate_item`` (two
     entries, or a repeated code), ``out_of_set`` (an unknown code, or too many), ``ambiguous`` (a
     code and "none"), ``wrong_type``, ``empty`` or ``not_schema``. If the whole reply is
     unreadable, all statements have the same reason.
@@ -161,7 +161,7 @@ def batches_of(is_apart: Sequence[bool], size: int) -> list[list[int]]:
 
 
 def next_size(size: int, attempt: int) -> int:
-    """Return the batch size of an attempt; it shrinks to limit the effect of bad statements.
+    """Return the batch size of an attempt, which shrinks to limit the effect of bad statements.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def _line(value: object) -> str:
 
 
 def _list_in(reply: str, finish_reason: str, refusal: str, name: str) -> list[Any]:
-    """Return the list in a reply that must be an object with this single key."""
+    """Return the list in a reply that must be an object with only the given key."""
     # A missing finish reason is accepted, because the end of an object is unambiguous.
     text = parse_prose(reply, finish_reason or "stop", refusal=refusal)
     answer: Mapping[str, Any] = extract_json(text)
@@ -238,8 +238,8 @@ class PointMatches:
     sure : shape (n, k)
         Whether a score reaches the cut-off of the analysis; all False if the cut-off is unknown.
     barred : shape (n, k)
-        Whether the two are on opposite sides, or the statement says nothing. Barred pairs never
-        agree.
+        Whether statement and key point are on opposite sides, or the statement says nothing.
+        Barred pairs never agree.
     """
 
     scores: Scores

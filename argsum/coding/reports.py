@@ -92,7 +92,7 @@ class AssignmentOutcome:
 
 @dataclass(frozen=True)
 class DisputedCodes:
-    """A statement with codes that match scores do not confirm, and the texts of key points."""
+    """A statement with codes not confirmed by match scores, and the texts of key points."""
 
     text: str
     points: Sequence[str]
@@ -101,7 +101,7 @@ class DisputedCodes:
 
 
 def assignment_of(run: Run) -> AssignmentOutcome:
-    """Return the outcome of a run; two queries."""
+    """Return the outcome of a run, using two queries."""
     is_coded = Q(reason="")
     numbers = run.coded_statements.aggregate(
         statements=Count("argument", distinct=True),
@@ -121,7 +121,7 @@ def _statements(which: Q) -> Count:
 
 
 def disagreements_of(run: Run) -> QuerySet[CodedStatement]:
-    """Return the statements with codes that match scores do not confirm, in order."""
+    """Return the statements with codes not confirmed by match scores, in order."""
     rows = run.coded_statements.filter(agrees=False).select_related("argument")
     return rows.order_by("argument__position")
 
@@ -207,7 +207,7 @@ class ProposalOutcome:
 
 
 def proposal_of(run: Run) -> ProposalOutcome:
-    """Return the outcome of a run; five queries."""
+    """Return the outcome of a run, using five queries."""
     rows = list(run.proposed_lists.order_by("pk").defer("dropped"))
     usable = [row for row in rows if not row.reason]
     return ProposalOutcome(
@@ -219,7 +219,7 @@ def proposal_of(run: Run) -> ProposalOutcome:
 
 
 def _final(rows: Sequence[ProposedList]) -> ProposedList | None:
-    """Return the final list, even if it contains nothing new; None if there is no such list."""
+    """Return the final list, even if it contains nothing new, or None if there is no list."""
     proposed = [row for row in rows if row.change_id is not None]
     last = [row for row in rows if row.step == max(row.step for row in rows)]
     if proposed or len(last) != 1 or last[0].reason:

@@ -38,7 +38,7 @@ def proposal_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse
 
 
 def assignment_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """Show one assignment run: progress, requests, and codes that match scores do not confirm."""
+    """Show one assignment run: progress, requests, and codes not confirmed by match scores."""
     outcome = assignment_of(run)
     rows = disagreements_of(run)[:MOST_SHOWN] if outcome.differing else []
     context = _run_context(study, run) | {

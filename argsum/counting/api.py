@@ -45,7 +45,7 @@ COUNTING = Start(CountingRunInput, _counting)
 
 
 class CountingRoundInput(FormInput):
-    """Selection of sets and settings of the round; omitted fields keep their default or value."""
+    """Sets and settings of the round; omitted fields keep their default or current value."""
 
     form = CountingRoundForm
 

@@ -45,9 +45,9 @@ class CountSheet(Sheet):
     ``marks`` has the form ``{"references": {"0": {"level": "full" | "part" | "none" | "", "by":
     [0, 2]}, …}, "groups": [[0, 3], [1], …], "partly": [2, …], "empty": [4, …]}`` with positions of
     references and summaries. ``partly`` lists summaries whose group partly repeats another group,
-    ``empty`` lists summaries that say nothing. The server computes the counts from the marks
-    (`argsum.counting.methods.counts`), or they were typed. A count of None with ``…_unsure`` means
-    that the rater was unsure (-1 in files); no statistic includes it.
+    and ``empty`` lists summaries that say nothing. Counts are typed, or computed from the marks by
+    the server (`argsum.counting.methods.counts`). A count of None with ``…_unsure`` means that the
+    rater was unsure (-1 in files); no statistic includes it.
     """
 
     kind_name = "count"

@@ -86,12 +86,12 @@ def shown_sheets(study: Study, query: CountSheetQuery) -> QuerySet[CountSheet]:
 
 
 def rater_name(rater: Rater) -> str:
-    """Return a rater's name: a user's pseudonym, or an imported rater's name in the file."""
+    """Return a rater's name: the pseudonym of a user, or the name in the file if imported."""
     return rater.pseudonym if rater.user_id else str(rater)
 
 
 def export_rows(sheets: QuerySet[CountSheet]) -> Iterator[tuple[Any, ...]]:
-    """Yield cells in the order of `TYPES`; one query, with a few sheets in memory at a time."""
+    """Yield cells in the order of `TYPES`, using one query and keeping few sheets in memory."""
     for sheet in sheets.iterator(FETCH):
         cell = sheet.summary_set.cell
         at = sheet.submitted_at

@@ -90,7 +90,7 @@ class SetForm:
 
 
 def form_set(sheet: CountSheet, content: CountContent) -> SetForm:
-    """Return the set with the form's content, texts only; two queries."""
+    """Return the texts of the set with the form's content, using two queries."""
     cell = sheet.summary_set.cell
     marks = marks_from_json(content.marks)
     chosen = _letters(marks, sheet.summaries)
@@ -118,7 +118,7 @@ def levels() -> list[tuple[str, str, str]]:
 
 
 def shown_counts(sheet: CountSheet, content: CountContent) -> dict[str, float | None]:
-    """Return the current counts; None for a count that is unsure."""
+    """Return the current counts, with None for an unsure count."""
     counts = counts_of(content, references=sheet.references, summaries=sheet.summaries)
     return {"covered": counts.covered, "unique": counts.unique}
 

@@ -103,7 +103,7 @@ class SystemRunSerializer(ReadSerializer):
 
 
 class RunSetSerializer(serializers.Serializer):
-    """One setting of a cell; a best index is an oracle, chosen by the references that judge it."""
+    """One setting of a cell. A best setting is an oracle, chosen by the references judging it."""
 
     id = serializers.UUIDField(source="row.public_id")
     setting = serializers.CharField(source="row.setting")

@@ -164,7 +164,7 @@ def system_run_figure(
 
 
 def _curves(run: SystemRun) -> list[Figure]:
-    """Return the figure of clusters by the varying parameter; empty if no parameter varies."""
+    """Return the figure of clusters by the varying parameter, or [] if no parameter varies."""
     name = varied(run)
     rows = curve_rows(run, cell_lines(run, list(cells_of(run.dataset, run.split)))) if name else []
     if not rows:
@@ -374,7 +374,7 @@ def summary_set_file(
 def summary_set_figure(
     request: StudyRequest, study: Study, set_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send the numbers of arguments of the key points as a table or chart."""
+    """Send the number of arguments per key point as a table or chart."""
     summary_set, least = _set_or_404(study, set_id), _least(request)
     return figure_file(
         request, _figures(summary_set, sides_of(summary_set, least), least), figure, format
@@ -382,7 +382,7 @@ def summary_set_figure(
 
 
 def _figures(summary_set: SummarySet, sides: list[StanceSide], least: float) -> list[Figure]:
-    """Return the figure of key points by prevalence; empty without key points."""
+    """Return the figure of key points by prevalence, or [] without key points."""
     if not any(side.points for side in sides):
         return []
     done = summary_set.done_at.timestamp() if summary_set.done_at else 0

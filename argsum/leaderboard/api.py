@@ -103,7 +103,7 @@ class KeyPointBoardViews(FreezingViews):
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def kept_rows(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
-        """Return the rows behind a snapshot as CSV, with the exact bytes behind its sha256."""
+        """Return the rows behind a snapshot as CSV, with the exact bytes covered by its sha256."""
         return self.rows_file(public_id, "key-points")
 
 
@@ -274,7 +274,7 @@ class SummaryBoardViews(StudyViews):
 
     @extend_schema(parameters=WHICH, responses=SummaryBoardSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return the leaderboard as on its page; unknown values fall back to the defaults."""
+        """Return the leaderboard shown on its page; unknown values fall back to the defaults."""
         refuse_undeclared(request, WHICH)
         choice = board_choice(self.study, request.query_params.dict())
         board = summary_board(choice)
@@ -369,7 +369,7 @@ class PeopleAgreementViews(StudyViews):
 
 
 def _dataset(views: StudyViews, request: Request) -> str:
-    """Return the requested dataset; status 400 if the study does not have it."""
+    """Return the requested dataset, or status 400 if the study does not have it."""
     wanted = request.query_params.get("dataset", "")
     known = {
         str(public_id)

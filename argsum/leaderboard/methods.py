@@ -66,7 +66,7 @@ class SetFigures:
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms of the comparison: weight of coverage, selection, and minimum share clustered."""
+    """Weight of coverage, selection, and minimum share of clustered arguments."""
 
     weight: float = WEIGHT
     selection: Selection = "dev"
@@ -83,7 +83,7 @@ class SystemRow:
         How the setting was chosen: one of `SELECTIONS`, or ``"only"`` if there is only one
         setting.
     criterion
-        The one of `CRITERIA` by which it was chosen; empty for ``"only"`` and ``"fixed"``.
+        The entry of `CRITERIA` by which it was chosen; empty for ``"only"`` and ``"fixed"``.
     setting
         The setting; None if it differs from cell to cell.
     settings
@@ -117,7 +117,7 @@ class SystemRow:
         return over_cells(figures["excluding"] for figures in clustered)
 
     def clustering_setting(self, cell: str, name: str) -> str:
-        """Return the setting of a cell's index if it differs from the row's; else empty."""
+        """Return the setting of a cell's index if it differs from the row's setting, else ""."""
         own = self.clusterings.get(cell, {}).get(name)
         return own.setting if own and own.key != self.chosen[cell].key else ""
 
@@ -129,13 +129,13 @@ def board(
     terms: Terms,
     topics: Topics = NO_TOPICS,
 ) -> list[SystemRow]:
-    """Rank all systems, best first; systems with fewer known cells rank lower.
+    """Rank all systems, best first; systems with values in fewer cells rank lower.
 
     Parameters
     ----------
     sets
-        Sets of the reported cells; the last of several sets with the same system, setting and cell
-        counts.
+        Sets of the reported cells; if several sets have the same system, setting and cell, the
+        last one counts.
     dev
         Sets of other cells, by which a setting may be chosen.
     cells
@@ -154,7 +154,7 @@ def board(
 
 
 def figure(figures: SetFigures, name: str, terms: Terms) -> float | None:
-    """Return one figure of a set; None if unknown, or if too few arguments are clustered."""
+    """Return one figure of a set, or None if it is unknown or too few arguments are clustered."""
     if name == "weighted":
         if figures.coverage is None or figures.redundancy is None:
             return None
@@ -206,7 +206,7 @@ def _row(
 
 
 def _selected(grid: Grid, dev: Grid, terms: Terms) -> tuple[str, str, str | None]:
-    """Return selection, criterion and setting; setting is None if chosen per cell."""
+    """Return selection, criterion and setting; the setting is None if it is chosen per cell."""
     if len(grid) == 1:
         return "only", "", next(iter(grid))
     if terms.selection == "oracle" and (criterion := _criterion(grid, terms)):
@@ -235,7 +235,7 @@ def _known(cells: Mapping[str, SetFigures]) -> tuple[int, ...]:
 
 
 def _criterion(grid: Grid, terms: Terms) -> str:
-    """Return the first of `CRITERIA` with a known value; empty if there is no such value."""
+    """Return the first of `CRITERIA` with a known value, or "" if there is no such value."""
     sets = [cell for cells in grid.values() for cell in cells.values()]
     for name in CRITERIA:
         if any(figure(figures, name, terms) is not None for figures in sets):
@@ -246,8 +246,8 @@ def _criterion(grid: Grid, terms: Terms) -> str:
 def _best(grid: Grid, value: Callable[[SetFigures], float | None]) -> str | None:
     """Return the setting with the most known cells; ties go to the largest mean.
 
-    None if values are known in fewer than half of the cells, because a few cells are not enough to
-    choose.
+    Returns None if values are known in fewer than half of the cells, because a few cells are not
+    enough to choose.
     """
     least = len({cell for cells in grid.values() for cell in cells}) / 2
     ranks: dict[str, tuple[int, float]] = {}
@@ -336,7 +336,7 @@ class TopicDifference(NamedTuple):
 
 
 def judged_figure(rows: Sequence[SystemRow]) -> str:
-    """Return the first of `JUDGED` that any system has; empty if there is no such figure."""
+    """Return the first of `JUDGED` that any system has, or "" if there is no such figure."""
     known = {judged for row in rows for judged in JUDGED if row.figures[judged].value is not None}
     return next((name for name in JUDGED if name in known), "")
 
@@ -365,13 +365,13 @@ def topic_differences(
 
 
 def not_below(rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], name: str) -> list[str]:
-    """Return the systems that the first system is not shown to beat; empty if it leads."""
+    """Return the systems that the first system is not shown to beat, or [] if it leads."""
     better = "below" if name in LOWER_IS_BETTER else "above"
     return [pair.second for pair in pairs[: len(rows) - 1] if pair.test.direction != better]
 
 
 def _apart(row: SystemRow, other: SystemRow, name: str, topics: Topics) -> FloatArray:
-    """Return mean differences for the topics for which both have the figure, shape (n,)."""
+    """Return mean differences for topics in which both systems have the figure, shape (n,)."""
     by_topic: dict[str, list[float]] = {}
     for cell in row.by_cell.keys() & other.by_cell.keys():
         mine, theirs = row.by_cell[cell][name], other.by_cell[cell][name]

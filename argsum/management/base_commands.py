@@ -50,7 +50,7 @@ class SeveralFilesCommand(ArgumentImportCommand):
 
 
 class TrainCommand(BaseCommand):
-    """Training in this process; a repeated command continues an interrupted training."""
+    """Training in this process; a repeated command continues interrupted training."""
 
     task = ""
     usual_model = PACKAGED_MODEL
@@ -102,7 +102,7 @@ class TrainCommand(BaseCommand):
         return dataset
 
     def _scorer(self, study: Study, dataset: Dataset | None, options: dict[str, Any]) -> Scorer:
-        """Return a new scorer, or the one with an unfinished training."""
+        """Return a new scorer, or the one whose training is unfinished."""
         recipe = asdict(self.recipe.stored(options)) if self.recipe else {}
         values = {
             "task": self.task,

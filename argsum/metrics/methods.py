@@ -285,7 +285,7 @@ class RaterPair:
 
 @dataclass(frozen=True)
 class RaterPairs:
-    """All pairs; `mean` is over the pairs with a value, None if there are no values."""
+    """All pairs; `mean` is over the pairs with a value, or None if there are no values."""
 
     pairs: tuple[RaterPair, ...]
     mean: float | None
@@ -308,7 +308,7 @@ def across_within(metric: Values, human: Values, cells: Sequence[str]) -> Correl
 
     Notes
     -----
-    Without mentioning it, the paper leaves out cells in which a metric gives every set the same
+    Without saying so, the paper leaves out cells in which a metric gives every set the same
     value. Here, `constant_cells` lists them.
     """
     x, y = _floats(metric), _floats(human)
@@ -363,7 +363,7 @@ def pairwise_pearson(raters: Mapping[str, Values]) -> RaterPairs:
 
 
 def pearson(x: FloatArray, y: FloatArray) -> float | None:
-    """Return Pearson's r; None for fewer than `LEAST_PAIRS` values or a constant side."""
+    """Return Pearson's r, or None for fewer than `LEAST_PAIRS` values or a constant column."""
     if len(x) < LEAST_PAIRS or np.ptp(x) < 1e-12 or np.ptp(y) < 1e-12:
         return None
     left, right = x - x.mean(), y - y.mean()

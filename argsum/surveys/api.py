@@ -59,7 +59,7 @@ class SurveyViews(StudyViews):
     serializer_class = SurveySerializer
 
     def rows(self) -> QuerySet[Survey]:
-        """Return the surveys of the study by name."""
+        """Return the surveys of the study, sorted by name."""
         return surveys_of(self.study)
 
     @extend_schema(responses=SurveyDetailSerializer)

@@ -31,7 +31,7 @@ class QuestionRow:
 
 
 def surveys_of(study: Study) -> QuerySet[Survey]:
-    """Return the surveys of a study by name, with their numbers of respondents."""
+    """Return the surveys of a study, sorted by name, with their numbers of respondents."""
     return study.surveys.order_by("name").annotate(respondent_count=Count("respondents"))
 
 

@@ -66,7 +66,7 @@ def code_of(cluster: int) -> str:
     Raises
     ------
     ValueError
-        For an id below 0 or from `MOST_CODES` on.
+        If the id is negative or not below `MOST_CODES`.
 
     Examples
     --------
@@ -81,13 +81,13 @@ def code_of(cluster: int) -> str:
 def read_list(reply: str, finish_reason: str, *, most: int, refusal: str = "") -> ReplyContent:
     """Read ``{"key_points": ["…", …]}``.
 
-    A number or dash before a text is not part of it. A text that only repeats an earlier one (but
-    for case and spaces) is dropped and counted.
+    A number or dash before a text is not part of it. A text that only repeats an earlier one
+    (apart from case and spaces) is dropped and counted.
 
     Raises
     ------
     ReplyNotUsable
-        With the reason: also ``out_of_set`` for more than `TOO_MANY` times ``most`` entries.
+        With the reason, which is ``out_of_set`` for more than `TOO_MANY` times ``most`` entries.
     """
     answer = dict(_pairs(reply, finish_reason, refusal))
     entries = answer.get("key_points")
@@ -131,12 +131,12 @@ def read_clusters(
     """Read ``{"<code>": "<key point>", …}`` by cluster codes, in any order.
 
     Entries under other names are dropped and counted. A cluster that has no entry, an unusable
-    one, or two different ones is missing; the others keep theirs.
+    one, or two different ones is missing; other clusters keep their key points.
 
     Raises
     ------
     ReplyNotUsable
-        Where the reply as a whole cannot be read.
+        If the reply as a whole cannot be read.
     """
     codes = {code_of(cluster): cluster for cluster in clusters}
     key_points: dict[int, set[str]] = {}
@@ -179,7 +179,7 @@ def clusters_schema(clusters: Sequence[int]) -> dict[str, Any]:
 
 
 def _key_point(value: object) -> str:
-    """Return a text on one line; empty if the value is not a usable key point."""
+    """Return a text on one line, or "" if the value is not a usable key point."""
     if not isinstance(value, str):
         return ""
     text = " ".join(value.split())
@@ -201,7 +201,7 @@ def _pairs(reply: str, finish_reason: str, refusal: str) -> list[tuple[str, Any]
 
 
 def _repeated(text: str) -> list[tuple[str, Any]] | None:
-    """Return the pairs of a flat object that repeats a name; None for anything else.
+    """Return the pairs of a flat object that repeats a name, or None for anything else.
 
     Strict JSON rejects such an object as a whole, including clusters that are named only once.
     """

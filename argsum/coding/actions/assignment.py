@@ -239,7 +239,7 @@ def assign(analysis: Analysis, run: Run, work: JobContext) -> None:
 
 
 def coded_statements(run: Run) -> dict[int, list[str]]:
-    """Map statements to their usable codes, an empty list if none fits; the last reply counts."""
+    """Map statements to the usable codes of the last reply, or to [] if no key point fits."""
     rows = run.coded_statements.filter(reason="", argument__isnull=False)
     return dict(rows.order_by("attempt", "pk").values_list("argument", "codes"))
 
@@ -265,7 +265,7 @@ def _edit(
     rows: dict[int, int],
     matches: PointMatches,
 ) -> Edit:
-    """Return an edit with all changed placements, except for statements that people placed."""
+    """Return an edit with all changed placements, leaving out statements that people placed."""
     now: dict[int, list[PlacementRow]] = {}
     fields = ("point", "is_by_hand", "is_sure", "score", "argument")
     for row in Placement.objects.filter(analysis=analysis).order_by("pk").values_list(*fields):
@@ -302,7 +302,7 @@ def _placements(
 def _keep_agreement(
     run: Run, wanted: dict[int, list[int]], rows: dict[int, int], matches: PointMatches
 ) -> None:
-    """Store the nearest code of each coded statement, and whether match scores agree."""
+    """Store each coded statement's nearest code, and whether match scores agree with its codes."""
     codes = [entry["code"] for entry in run.spec["target"]["codebook"]]
     nearest = matches.nearest
     groups: dict[tuple[str, bool], list[int]] = {}
@@ -403,7 +403,7 @@ def follow_run(work: JobContext) -> None:
 
 
 def _state(run: Run) -> tuple[int, int] | None:
-    """Return a key of the stored replies; None if the run is cancelled or has open requests."""
+    """Return a key for the stored replies; None if the run is cancelled or has open requests."""
     run.refresh_from_db(fields=["state"])
     is_open = run.calls.filter(state__in=Call.OPEN).exists()
     if is_open or run.state == Run.State.CANCELLED:

@@ -178,12 +178,12 @@ def queue_what_follows(run: Run) -> None:
 
 
 def further_requests(run: Run) -> list[Subject]:
-    """Return requests that merge the current lists; empty if only one list is left.
+    """Return requests that merge the current lists, or [] if only one list is left.
 
     Raises
     ------
     EditRefused
-        If no reply was usable, or no reply of the last merging step.
+        If no reply was usable, or no reply in the last merging step was.
     """
     lists = _lists(run)
     asked_ids = run.calls.values_list("subject_ids", flat=True)
@@ -255,7 +255,7 @@ def _statements(analysis: Analysis) -> list[int]:
 
 
 def _row(run: Run, reply: EndedCall, lists: dict[int, list[Entry]]) -> ProposedList:
-    """Return the row of a call; a merged entry has the statements of all entries in it."""
+    """Return the row of a call; a merged entry has the statements of all its source entries."""
     key = ListKey.of(reply.call.subject_ids)
     points: ProposedPoints = reply.reading.value or ProposedPoints(())
     sources: list[list[int]] = [[pk] for pk in key.sources]
@@ -282,8 +282,8 @@ def _joined(sources: Sequence[Sequence[int]], numbers: Sequence[int]) -> list[in
 def _themes(analysis: Analysis, run: Run, entries: Sequence[Entry], work: JobContext) -> list[str]:
     """Return a theme for each entry, up to the requested number of themes.
 
-    An entry without a theme gets the theme of the nearest entry, else of the nearest shown key
-    point.
+    An entry without a theme gets the theme of the nearest entry or, failing that, of the nearest
+    shown key point.
     """
     from argsum.analysis.methods.key_points import nearest_points
 
@@ -305,7 +305,7 @@ def _themes(analysis: Analysis, run: Run, entries: Sequence[Entry], work: JobCon
 def _new_points(
     analysis: Analysis, run: Run, entries: Sequence[Entry], themes: Sequence[str]
 ) -> list[FoundPoint]:
-    """Create key points for new texts; they are in state removed until an edit shows them."""
+    """Create key points for new texts; their state is "removed" until an edit shows them."""
     texts = analysis.points.filter(state__in=FoundPoint.ALIVE).values_list("text", flat=True)
     known = {text.casefold() for text in texts}
     new = [

@@ -148,7 +148,7 @@ def keys_of(study: Study, target: Mapping[str, Any], seed: int) -> list[int]:
 
 
 def with_texts(study: Study, keys: Sequence[int]) -> dict[int, SummarySet]:
-    """Return the sets with all data that a request shows; three queries."""
+    """Return the sets with all data that a request shows, using three queries."""
     rows = study.summary_sets.filter(pk__in=keys).select_related("cell").defer(*LONG)
     summaries = SystemSummary.objects.order_by("position")
     references = ReferenceKeyPoint.objects.order_by("position")
@@ -246,7 +246,7 @@ def setting_of(run: Run) -> str:
 
 
 def scores_of(run: Run, sets: Iterable[int]) -> list[MetricScore]:
-    """Return the score of each set from all its replies; two queries."""
+    """Return the score of each set from all its replies, using two queries."""
     keys = set(sets)
     replies: dict[int, list[float | None]] = {key: [] for key in keys}
     rows = run.count_replies.filter(summary_set__in=keys).order_by("summary_set", "replicate")

@@ -120,7 +120,7 @@ class CountingRoundKind(OneByOne):
         )
 
     def problem(self, sheet: CountSheet, content: CountContent) -> SheetNotValid | None:
-        """Return the problem if marks are incomplete and the count is neither typed nor unsure."""
+        """Return the problem if marks are incomplete and a count is neither typed nor unsure."""
         marks = marks_from_json(content.marks)
         references, summaries = undecided(marks, sheet.references, sheet.summaries)
         missing = []
@@ -149,7 +149,7 @@ class CountingRoundKind(OneByOne):
         return sum(getattr(sheet, name) == count for name, count in key.items()), len(key)
 
     def difference(self, sheet: CountSheet, known: Mapping[str, Any]) -> float:
-        """Return the larger difference of the two counts; infinite if a count is unsure."""
+        """Return the larger of the two differences in counts, or infinity if a count is unsure."""
         counts = [(getattr(sheet, name), count) for name, count in known.items()]
         return max(inf if own is None else abs(own - count) for own, count in counts)
 
@@ -200,7 +200,7 @@ COUNTING = CountingRoundKind()
 
 
 def counts_of(content: CountContent, *, references: int, summaries: int) -> CoverageCounts:
-    """Return the current counts of a form: typed counts first, else the counts from the marks."""
+    """Return a form's current counts: those typed or, if missing, those from the marks."""
     marks = marks_from_json(content.marks)
     covered = count_covered(marks) if content.covered is None else content.covered
     unique = count_unique(marks) if content.unique is None else content.unique
@@ -286,7 +286,7 @@ ONE, ALL = "one", "all"
 class CountingPlan:
     """All options that decide which sets are judged, and how.
 
-    ``per_cell`` selects one set per system and cell, with a random setting, or all sets.
+    ``per_cell`` selects either one set per system and cell, with a random setting, or all sets.
     """
 
     name: str
@@ -404,7 +404,7 @@ def one_setting(
 
 
 def draw_sets(strata: Iterable[tuple[int, Hashable]], size: int | None, *, seed: int) -> list[int]:
-    """Draw one set from every stratum, in random order, and return ``size`` of them or all.
+    """Draw one set from every stratum, in random order, and return ``size`` sets or all of them.
 
     The same sets and the same seed give the same draw.
     """

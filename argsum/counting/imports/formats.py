@@ -62,7 +62,7 @@ SAMPLE = Sample("sample-counts.csv", _counts, {"dataset": DATASET, "rater": "A1"
 
 
 def fits_counts(look: Look) -> str:
-    """Return why the columns fit: references, predictions and their counts; else empty."""
+    """Return why the columns fit (references, predictions and counts), or "" if they do not."""
     if not look.has("reference", "prediction", "coverage", "redundancy"):
         return ""
     return _("each row has references, predictions, coverage and redundancy")

@@ -102,7 +102,7 @@ def values_of(sheet: CountSheet) -> tuple[float | None, float | None]:
 def stored_sheets(
     study: Study, sets: Iterable[SummarySet], raters: Iterable[int]
 ) -> dict[tuple[int, int], CountSheet]:
-    """Return imported sheets by set and rater; one query."""
+    """Return imported sheets by set and rater, using one query."""
     rows = CountSheet.objects.filter(
         study=study, summary_set__in=list(sets), rater__in=list(raters)
     ).exclude(source="")
@@ -122,7 +122,7 @@ class FreePlaces:
         self._taken = set(rows.values_list("position", flat=True)) if rater else set()
 
     def take(self, row: int) -> int:
-        """Return the row's own number if it is free, else the next one after the last."""
+        """Return the row's own number if it is free, else the number after the last one used."""
         place = row if row not in self._taken else max(self._taken) + 1
         self._taken.add(place)
         return place
@@ -345,7 +345,7 @@ class CountReconciliation(CellReconciliation):
             CountSheet.objects.bulk_create(new)
 
     def _set_of(self, finder: SetFinder, entry: CountEntry) -> SummarySet | None:
-        """Return the set of a row and count it in the result; None if the row is left out."""
+        """Return the set of a row and count it in the result, or None if the row is left out."""
         counted = entry.counted
         for name, most in LONGEST.items():
             if len(getattr(counted, name)) > most:

@@ -42,10 +42,10 @@ class Marks:
         Position of a reference → positions of the summaries that cover it, if it is covered. They
         do not affect the count.
     groups
-        Positions of summaries that say the same, one tuple per statement; a summary is in at most
-        one group.
+        Positions of summaries that say the same thing, one tuple per statement; a summary is in
+        at most one group.
     partly
-        Summaries whose group partly repeats another group; no effect outside a group.
+        Summaries whose group partly repeats another group; ignored for summaries in no group.
     empty
         Summaries that say nothing useful.
     """

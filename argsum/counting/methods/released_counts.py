@@ -53,7 +53,7 @@ class CountedSet:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Topic, stance as text, and system: sorts sets into the order of the stored scores."""
+        """Topic, stance as text, and system, which sort sets in the order of the stored scores."""
         return self.topic, str(self.stance), self.system
 
     @property
@@ -63,7 +63,7 @@ class CountedSet:
 
 
 def counted_set(row: TableRow) -> CountedSet | None:
-    """Return the judgement in a row; None if the set was not judged.
+    """Return the judgement in a row, or None if the set was not judged.
 
     Raises
     ------
@@ -234,7 +234,7 @@ class OtherReferences(ValueError):
 
 @dataclass(frozen=True)
 class ReferenceMatch:
-    """A differently worded reference of the file; ``shared`` is None if the words are equal."""
+    """A differently worded reference of the file; ``shared`` is None if its words are the same."""
 
     given: str
     known: str
@@ -242,7 +242,7 @@ class ReferenceMatch:
 
 
 def same_references(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
-    """Match references of a file with those of a dataset; equal texts are left out.
+    """Match references of a file with those of a dataset; identical texts are left out.
 
     Raises
     ------
@@ -275,7 +275,7 @@ def same_references(texts: Sequence[str], known: Sequence[str]) -> list[Referenc
 
 
 def by_order(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
-    """Match references by order, because the user chose to."""
+    """Match references by order, as the user chose."""
     if len(texts) != len(known):
         raise OtherReferences(f"{len(texts)} references, but the dataset has {len(known)}")
     pairs = zip(texts, known, strict=True)
@@ -303,6 +303,6 @@ def _by_words(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch
 
 
 def _shared(text: str, other: str) -> float:
-    """Return twice the number of shared words divided by the words of both texts, 0–1."""
+    """Return twice the number of shared words divided by the number of words in both texts."""
     first, second = set(words(text)), set(words(other))
     return 2 * len(first & second) / max(1, len(first) + len(second))

@@ -109,7 +109,7 @@ def _groups(cell: Cell) -> dict[int, list[tuple[int, str]]]:
 
 
 def _assigned(own: int, picks: list[int], rng: random.Random) -> int:
-    """Return the position of a summary of the argument's key point, and sometimes a wrong one."""
+    """Return the position of a summary of the argument's key point, or sometimes a wrong one."""
     right = [place for place, pick in enumerate(picks) if pick == own]
     if not right:
         return rng.choice([-1, rng.randrange(len(picks))])
@@ -126,7 +126,7 @@ RATERS = 2
 
 
 def add_counts(sets: Sequence[SummarySet], rng: random.Random) -> None:
-    """Add a submitted sheet of each invented rater for every set."""
+    """Add a submitted sheet by each invented rater for every set."""
     if not sets:
         return
     study = sets[0].study

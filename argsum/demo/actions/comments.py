@@ -52,7 +52,7 @@ def add_comments(*, study: Study, users: Mapping[str, User]) -> None:
 
 
 def write_comments(study: Study, actor: User) -> Cell:
-    """Store the comments in a cell of a new dataset, like an import."""
+    """Store the comments in a cell of a new dataset, as an import does."""
     dataset = Dataset.objects.create(
         study=study,
         name=_("Invented comments (demo)"),

@@ -169,7 +169,7 @@ def request_assignment(*, dataset: Dataset, scorer: str, actor: User | None) -> 
 
 
 def bare_sets(dataset: Dataset) -> QuerySet[SummarySet]:
-    """Return imported sets with key points from files without arguments and without counts."""
+    """Return imported sets of key points whose files contained neither arguments nor counts."""
     counted = SystemSummary.objects.filter(summary_set=OuterRef("pk"), prevalence__isnull=False)
     return SummarySet.objects.filter(
         ~Exists(counted),
@@ -251,7 +251,7 @@ WAITING = SummarySet.State.WAITING
 
 @dataclass
 class SetParts:
-    """Written parts of one set: cluster → key point, and cluster → reason if it is missing."""
+    """Written parts of one set: cluster → key point, and cluster → reason for having none."""
 
     texts: dict[int, str] = field(default_factory=dict)
     reasons: dict[int, str] = field(default_factory=dict)
@@ -266,7 +266,7 @@ class SetParts:
 
 
 def written_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
-    """Map each cell to its written texts, and the reason if it has no texts; one query."""
+    """Map each cell to its written texts or the reason for their absence, using one query."""
     cells: dict[int, tuple[list[str], str]] = {}
     parts = run.written_parts.filter(summary_set=None).order_by("pk")
     for cell, texts, reason in parts.values_list("cell", "texts", "reason"):
@@ -276,7 +276,7 @@ def written_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
 
 
 def answered_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
-    """Return `written_cells`, plus an empty entry for each cell without a request; two queries."""
+    """Return `written_cells`, plus empty entries for cells without requests, using two queries."""
     nothing: tuple[list[str], str] = ([], "")
     cells = cells_to_ask(run).values("pk")
     unasked = cells_of(run.dataset, run.split).exclude(pk__in=cells)
@@ -284,7 +284,7 @@ def answered_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
 
 
 def parts_of_sets(run: SystemRun, sets: Collection[int]) -> dict[int, SetParts]:
-    """Map each set to its written parts; later replies win if they have a text; one query."""
+    """Map each set to its written parts, using one query. Later replies with a text win."""
     set_parts = {pk: SetParts() for pk in sets}
     rows = WrittenPart.objects.filter(system_run=run, summary_set__in=sets).order_by("pk")
     for pk, cluster, texts, reason in rows.values_list(
@@ -300,7 +300,7 @@ def parts_of_sets(run: SystemRun, sets: Collection[int]) -> dict[int, SetParts]:
 
 
 def ready_sets(run: SystemRun) -> dict[int, SetParts]:
-    """Return waiting sets in which every key point is written or has failed; two queries."""
+    """Return waiting sets in which every key point is written or has failed, using two queries."""
     if run.variant not in WRITES_CLUSTERS:
         return {}
     waiting: dict[int, Any] = dict(run.sets.filter(state=WAITING).values_list("pk", "clusters"))

@@ -49,7 +49,7 @@ def clock() -> float:
 
 
 class Shares:
-    """Values that several settings share, and each setting's share of their time.
+    """Values that several settings share, and each setting's share of the time to compute them.
 
     One linkage serves all thresholds, so each setting is charged an equal part of its time, no
     matter which setting came first.
@@ -68,7 +68,7 @@ class Shares:
         self._charged, self.charge = set(), 0.0
 
     def take(self, key: object, users: int, make: Callable[[], Any]) -> Any:
-        """Return the value of a key, computed at first use; ``users`` settings share its time."""
+        """Return the value of a key, computed at first use; ``users`` settings share the time."""
         if self._making:
             self._making[-1].append(key)
         if key not in self._made:
@@ -155,7 +155,7 @@ class CellInputs:
     cell
         A cell of the dataset.
     settings
-        Number of settings of the cell to compute now; they share the time.
+        Number of settings of the cell to compute now, which share the time.
     """
 
     def __init__(self, run: SystemRun, scorers: RunScorers, cell: Cell, settings: int) -> None:
@@ -167,16 +167,16 @@ class CellInputs:
         self._column = [row.quality for row in rows]
 
     def match(self, columns: Sequence[str]) -> Scores:
-        """Return the scores of all arguments with some texts, shape (n, k)."""
+        """Return the scores of all arguments against the given texts, shape (n, k)."""
         return self.scorers.match.matrix(self.texts, columns, topic=self.cell.topic)
 
     def between(self, texts: Sequence[str]) -> Scores:
-        """Return the scores of some texts with each other, shape (k, k)."""
+        """Return the scores of the given texts against each other, shape (k, k)."""
         return self.scorers.match.matrix(texts, texts, topic=self.cell.topic)
 
     @property
     def pairs(self) -> Scores:
-        """Scores of arguments with arguments, shape (n, n)."""
+        """Scores of the arguments against each other, shape (n, n)."""
         scores: Scores = self.shares.take(
             "pairs", self.settings, lambda: self.match(list(self.texts))
         )
@@ -240,7 +240,7 @@ class CellTools:
     Parameters
     ----------
     grid
-        The settings of the cell to compute now; they share values that are computed once.
+        The settings of the cell to compute now, which share values that are computed once.
     parameters
         Parameters of this setting.
     """
@@ -387,8 +387,8 @@ class WriterUnavailable(Exception):
 class SummaryWriter:
     """A sequence-to-sequence model: by name, from the data folder, or trained here.
 
-    Equal input gives equal output, with beam search, no sampling and one thread. Texts are cached
-    by input, because neighbouring thresholds often have the same clusters.
+    Identical input gives identical output, with beam search, no sampling and one thread. Texts are
+    cached by input, because neighbouring thresholds often have the same clusters.
     """
 
     def __init__(self, model: str, trained: Scorer | None = None) -> None:
@@ -399,7 +399,7 @@ class SummaryWriter:
         self._loaded: tuple[Any, Any] | None = None
 
     def write(self, *, topic: str, stance: int, arguments: Sequence[str]) -> str:
-        """Write one key point for some arguments, best argument first; empty if it fails."""
+        """Write one key point for arguments, given best first; return "" if this fails."""
         prompt = writer_input(topic, stance, arguments)
         if prompt not in self._known:
             self._known[prompt] = self._write(prompt)

@@ -98,7 +98,7 @@ def _store(run: SystemRun, summary_set: SummarySet, solved: Summary) -> None:
 
 
 def _generate(writer: SummaryWriter, summary_set: SummarySet, inputs: CellInputs) -> SetParts:
-    """Write a key point for each cluster with a local model, best arguments first."""
+    """Write a key point per cluster with a local model, which reads the best arguments first."""
     parts = SetParts(is_whole=True)
     for cluster, rows in members(summary_set.clusters or []).items():
         texts = [inputs.texts[row] for row in by_quality(rows, inputs.quality)]
@@ -112,7 +112,7 @@ def _generate(writer: SummaryWriter, summary_set: SummarySet, inputs: CellInputs
 
 
 def _reason(clusters: int, missing: int, reasons: Mapping[int, str]) -> str:
-    """Return why some clusters have no key point; empty if no key point is missing."""
+    """Return why some clusters have no key point, or "" if no key point is missing."""
     if not missing:
         return ""
     causes = ", ".join(sorted({reason for reason in reasons.values() if reason}))
@@ -224,8 +224,8 @@ def _compute_cell(
 def _settle(run: SystemRun, work: JobContext) -> bool:
     """End the job, and the run if it is complete; return False if new parts have arrived.
 
-    This holds the lock of the run's row, and so does the storage of a reply. A reply that is
-    stored later finds no active job and queues a new one.
+    The function holds the lock on the run's row, as does the code that stores a reply. A reply
+    that is stored later finds no active job and queues a new one.
     """
     locked = SystemRun.objects.select_for_update().get(pk=run.pk)
     if locked.state != State.RUNNING:

@@ -47,7 +47,7 @@ WRITES_CLUSTERS = (Variant.GLOBAL, Variant.LOCAL)
 
 
 class SystemRunRefused(Exception):
-    """The run does not allow this; the message gives the reason."""
+    """The run does not allow the action; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ class SystemPlan:
 
 @dataclass(frozen=True, slots=True)
 class SystemEstimate:
-    """Size of a system run; ``arguments`` counts those of the selected cells.
+    """Size of a system run; ``arguments`` counts the arguments in the selected cells.
 
-    ``pairs`` counts the pairs for a scorer that reads both texts together; 0 for other scorers.
+    ``pairs`` counts the pairs for a scorer that reads both texts together; otherwise it is 0.
     """
 
     cells: int
@@ -128,7 +128,7 @@ def cells_of(dataset: Dataset, split: str) -> QuerySet[Cell]:
 
 
 def estimate_system(plan: SystemPlan) -> SystemEstimate:
-    """Count cells, settings and arguments; two queries."""
+    """Count cells, settings and arguments, using two queries."""
     from django.db.models import Count, Q
 
     condition = None if plan.is_unfiltered else Q(arguments__left_out="")
@@ -146,9 +146,9 @@ def estimate_system(plan: SystemPlan) -> SystemEstimate:
 
 @transaction.atomic
 def start_system(*, study: Study, actor: User, plan: SystemPlan) -> SystemRun:
-    """Create a run and queue its job; an identical active run is returned instead.
+    """Create a run and queue its job, or return an identical active run.
 
-    If a language model writes for whole cells, the run first waits for these texts. Raises
+    If a language model writes for whole cells, the run first waits for its texts. Raises
     `SystemRunRefused`.
     """
     _refuse_unfit(study, plan)
@@ -250,7 +250,7 @@ def free_label(study: Study, wanted: str, fields: dict[str, Any]) -> str:
 
 
 def name_writer(run: SystemRun, writer: str) -> None:
-    """Add the language model that writes for a run to the run's name, unless it is in the name.
+    """Add the language model that writes for a run to the run's name, unless it is already there.
 
     This keeps sets by different models in separate table rows. Call it in a transaction that locks
     the run.
@@ -364,7 +364,7 @@ def _refuse_unready_writer(study: Study, plan: SystemPlan) -> None:
 
 
 def _refuse_no_qualities(study: Study, plan: SystemPlan) -> None:
-    """Refuse a system that needs qualities if they are missing: it would pick at random."""
+    """Refuse a system that needs missing qualities, because it would choose at random."""
     scorer = plan.quality_scorer
     if scorer is None or scorer.kind != Scorer.Kind.COLUMN:
         return

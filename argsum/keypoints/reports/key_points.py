@@ -170,7 +170,7 @@ def other_stances(summary_set: SummarySet) -> list[SummarySet]:
 
 
 def references_with_counts(cells: Sequence[Cell]) -> dict[int, list[Reference]]:
-    """Map each cell to its references, those with the most arguments first; one query."""
+    """Map each cell to its references, those with the most arguments first, using one query."""
     matching = Q(matches__is_match=True, matches__argument__left_out="")
     rows = ReferenceKeyPoint.objects.filter(cell__in=cells).annotate(
         n=Count("matches", filter=matching)

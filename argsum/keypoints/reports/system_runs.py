@@ -69,7 +69,7 @@ class WantedSetting:
     is_chosen: bool
 
     def away(self, parameters: Mapping[str, Any]) -> float:
-        """Return the distance to other parameters: 0 if equal, numbers by their difference."""
+        """Return the sum of the differences from other parameters (1 for a non-numeric one)."""
         return sum(_apart(value, parameters.get(name)) for name, value in self.parameters.items())
 
 
@@ -149,7 +149,7 @@ def runs_of(study: Study) -> QuerySet[SystemRun]:
 
 
 def system_choices(study: Study) -> list[tuple[str, str]]:
-    """Return the name and title of every installed or used system; one query."""
+    """Return the name and title of every installed or used system, using one query."""
     titles = {system.name: system.title for system in systems()}
     ran = study.system_runs.order_by().values_list("system", flat=True).distinct()
     return list((titles | {name: name for name in ran if name not in titles}).items())
@@ -166,9 +166,10 @@ def grid_of(run: SystemRun) -> Grid:
 def cell_lines(
     run: SystemRun, cells: Sequence[Cell], least_share: float = LEAST_SHARE
 ) -> list[CellLine]:
-    """Return the cells of a run with all their sets; four queries.
+    """Return the cells of a run with all their sets, using four queries.
 
-    Above `MOST_COMPARED`, the contents of sets are not loaded, so that there are no figures.
+    With more than `MOST_COMPARED` assignments, the contents of sets are not loaded, so there are
+    no figures.
     """
     rows = run.sets.filter(cell__in=cells).annotate(n=Count("summaries")).order_by("pk")
     sets = dict(
@@ -211,7 +212,7 @@ def _apart(first: Any, second: Any) -> float:
 
 
 def references_of(cells: Sequence[Cell]) -> dict[int, str]:
-    """Map each argument with exactly one reference key point to this key point; one query."""
+    """Map each argument with exactly one reference to that reference, using one query."""
     references: dict[int, str] = {}
     several: set[int] = set()
     rows = KeyPointMatch.objects.filter(argument__cell__in=cells, is_match=True)
@@ -331,7 +332,7 @@ FEWEST = 3
 
 
 def varied(run: SystemRun) -> str:
-    """Return the only varying parameter, if it has three or more numeric values; else empty."""
+    """Return the only varying parameter if it has three or more numeric values, else ""."""
     several = [name for name, values in run.grid.items() if len(values) > 1]
     if len(several) != 1 or len(run.grid[several[0]]) < FEWEST:
         return ""
@@ -339,10 +340,10 @@ def varied(run: SystemRun) -> str:
 
 
 def curve_rows(run: SystemRun, lines: Sequence[CellLine]) -> list[dict[str, Any]]:
-    """Return a row per value with means over cells and numbers of cells; empty without figures.
+    """Return a row per value with means over cells and numbers of cells, or [] without figures.
 
     Without unclustered arguments, a cell has an index only if enough arguments are clustered. The
-    cells behind that mean therefore change along the curve, unless the other cells count as 0.
+    cells behind the mean therefore change along the curve, unless the other cells count as 0.
     """
     name = varied(run)
     figures: dict[float, list[Any]] = {float(value): [] for value in run.grid.get(name, ())}

@@ -65,7 +65,7 @@ class BoardChoice:
     terms
         Weight, selection and minimum share.
     without
-        Systems with this text in their names are left out; empty leaves out no system.
+        Systems with this text in their names are left out; an empty text leaves out no system.
     usual
         Default of ``without``.
     """
@@ -181,7 +181,7 @@ def usually_left_out(study: Study, *, dataset: str = "") -> str:
     """Return the system name to leave out of a study or dataset, as in the paper.
 
     The paper left systems with this name out of people's counts. The result is empty unless counts
-    of such systems were imported from files. One query.
+    of such systems were imported from files. Uses one query.
     """
     rows = study.summary_sets.filter(system__contains=LEFT_OUT, count_sheets__source__gt="")
     rows = rows.filter(cell__dataset__public_id=dataset) if dataset else rows
@@ -193,7 +193,7 @@ def _may_be(source: ScoreSource, dimension: str) -> bool:
 
 
 def _source(sources: tuple[ScoreSource, ...], dimension: str, wanted: str) -> ScoreSource:
-    """Return the requested source, else people, a language model, or the Coverage Score."""
+    """Return the requested source or, by default, people, a language model or Coverage Score."""
     fitting = [source for source in sources if _may_be(source, dimension)]
     usual = [source for source in fitting if source.metric in (PEOPLE, *LLM, COVERAGE_SCORE)]
     matches = [source for source in fitting if source.key == wanted]
@@ -206,7 +206,7 @@ def _first_with_sets(study: Study, datasets: list[Dataset]) -> Dataset | None:
 
 
 def _splits(dataset: Dataset) -> list[str]:
-    """Return the splits with sets; all splits if there are no sets yet."""
+    """Return the splits with sets, or all splits if there are no sets yet."""
     rows = (
         dataset.cells.order_by()
         .values_list("split")
@@ -243,7 +243,7 @@ class SummaryBoard:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of all displayed content; it is the cache key of charts."""
+        """Hash of all displayed content, used as the cache key of charts."""
         rows = [
             (row.system, row.setting, row.selection, row.by_cell, sorted(row.figures.items()))
             for row in self.rows
@@ -262,7 +262,7 @@ class SummaryBoard:
 
 
 def summary_board(choice: BoardChoice) -> SummaryBoard:
-    """Build the leaderboard; at most eighteen queries for any number of sets."""
+    """Build the leaderboard, using at most eighteen queries for any number of sets."""
     if choice.dataset is None:
         return SummaryBoard(choice, (), [], {}, has_dev=False)
     cells = tuple(choice.dataset.cells.filter(split=choice.split).order_by("position"))
@@ -277,7 +277,7 @@ def summary_board(choice: BoardChoice) -> SummaryBoard:
 
 
 def dev_sets(choice: BoardChoice) -> list[SetFigures]:
-    """Return the sets of the dev split if the settings are chosen on it; else empty."""
+    """Return the sets of the dev split if the settings are chosen on it, else []."""
     if choice.dataset is None or choice.split == Cell.Split.DEV:
         return []
     if choice.terms.selection != "dev":
@@ -286,7 +286,7 @@ def dev_sets(choice: BoardChoice) -> list[SetFigures]:
 
 
 def unfinished_runs(choice: BoardChoice) -> tuple[Run, ...]:
-    """Return the unfinished runs of the chosen sources; at most two queries."""
+    """Return the unfinished runs of the chosen sources, using at most two queries."""
     runs = []
     for source in (choice.coverage, choice.redundancy):
         if source.metric in LLM:
@@ -308,7 +308,7 @@ def _on_dev(choice: BoardChoice, dataset: Dataset) -> BoardChoice:
 
 
 def scored_sets(choice: BoardChoice, split: str) -> tuple[list[SetFigures], dict[int, str]]:
-    """Return the sets of a split with figures, decisive sets last, and their public ids."""
+    """Return a split's sets and their figures, decisive sets last, and their public ids."""
     if choice.dataset is None:
         return [], {}
     rows = ended_sets(choice.study, choice.dataset, split, choice.without)

@@ -229,7 +229,7 @@ def _oracle(board: SummaryBoard, title: str) -> str:
 
 
 def _with_cells(name: str, estimate: Estimate, board: SummaryBoard) -> str:
-    """Return a system's name, with its number of cells if it lacks some."""
+    """Return a system's name, with its number of cells if some are missing."""
     if estimate.n_values >= len(board.cells):
         return name
     return _("%(name)s (%(n)d of %(all)d cells)") % {
@@ -299,7 +299,7 @@ def _most(rows: Sequence[SystemRow], name: str) -> str:
 def _apart(
     rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], level: Sequence[str], name: str
 ) -> list[str]:
-    """Return the test results of the first system, and how many topics would show a difference."""
+    """Return the first system's test results, and the topics needed to show a difference."""
     following, sentences = pairs[0].test, []
     if len(_best(rows, name)) == 1:
         text = _("Next: %(name)s, %(figure)s.")
@@ -338,7 +338,7 @@ def _without_interval(rows: Sequence[SystemRow], name: str) -> list[str]:
 
 
 def why_no_interval(figure: Estimate) -> str:
-    """Return why a figure with a value has no interval; else empty."""
+    """Return why a figure with a value has no interval, or "" otherwise."""
     if figure.value is None or figure.low is not None:
         return ""
     reason = figure.reason or ""

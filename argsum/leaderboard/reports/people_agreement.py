@@ -95,7 +95,7 @@ class PeopleAgreement:
 
 
 def people_agreement(study: Study, dataset: str = "", without: str = "") -> PeopleAgreement:
-    """Return agreement over the sets of a study or of one dataset; three queries.
+    """Return agreement over the sets of a study or of one dataset, using three queries.
 
     Systems with ``without`` in their names are left out.
     """
@@ -216,7 +216,7 @@ def _alpha(values: Mapping[str, Mapping[int, float]], cells: Cells) -> Estimate:
     """Return alpha over all sets; its interval leaves out one cell at a time.
 
     The sets of a cell have the same arguments and references. Intervals that left out single sets
-    covered .58 to .88 if cells differed more than the systems in them.
+    had a coverage of .58 to .88 if cells differed more than the systems in them.
     """
     import pandas as pd
 
@@ -281,7 +281,7 @@ def _repeats(dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]) 
 
 
 def judges_of(study: Study, sets: set[int]) -> Judges:
-    """Return the scores of language models for some sets; one query."""
+    """Return the scores that language models gave some sets, using one query."""
     rows = MetricScore.objects.filter(summary_set__study=study, run__isnull=False)
     judges: dict[str, dict[str, dict[int, float]]] = {}
     for metric, setting, key, value in rows.values_list(

@@ -93,7 +93,7 @@ def metric_values(sets: QuerySet[SummarySet], source: ScoreSource) -> dict[int, 
 
 
 def same_judge(source: ScoreSource, sets: QuerySet[SummarySet]) -> ScoreSource:
-    """Return the source of the same judge for other sets; the same source if they have it.
+    """Return the same judge's source for other sets; it is the same source if they have it.
 
     A language model counts in runs, and each run is a separate source. The dev split may have been
     counted by another run of the same model, prompt and parameters; the newest run is used.
@@ -110,7 +110,7 @@ def same_judge(source: ScoreSource, sets: QuerySet[SummarySet]) -> ScoreSource:
 
 
 def sources_of(sets: QuerySet[SummarySet]) -> list[ScoreSource]:
-    """Return the metrics of some sets with numbers of values, language models first."""
+    """Return the metrics of some sets with their numbers of values, language models first."""
     rows = MetricScore.objects.filter(
         summary_set__in=sets.order_by().values("pk"), value__isnull=False
     )
@@ -123,12 +123,12 @@ def sources_of(sets: QuerySet[SummarySet]) -> list[ScoreSource]:
 
 
 def cluster_values(sets: QuerySet[SummarySet], place: str) -> dict[int, tuple[Any, Any, float]]:
-    """Map each set to ARI without and with unclustered arguments, and to the share clustered.
+    """Map each set to its ARI without and with unclustered arguments, and its clustered share.
 
     All three use only the arguments that match exactly one reference; if there are no such
-    arguments, the share is out of all arguments. The contents of a set never change, so its
+    arguments, the share is that of all arguments. The contents of a set never change, so its
     figures are cached, with one entry per ``place`` (a dataset's split): a database cache then
-    writes one row instead of one per set. Two queries for sets that are not cached.
+    writes one row instead of one per set. Sets that are not cached take two queries.
     """
     wanted = set(sets.filter(clusters__isnull=False).order_by().values_list("pk", flat=True))
     key = f"argsum-clusters-3:{place}"
@@ -226,7 +226,7 @@ def compared_sets(
     """Return the sets of a study or dataset that people may have judged.
 
     Systems with ``without`` in their names are left out, usually those that the paper leaves out
-    of its released counts. Empty leaves out no system.
+    of its released counts. An empty text leaves out no system.
     """
     rows = study.summary_sets.filter(count_sheets__isnull=False).distinct()
     rows = rows.exclude(system__contains=without) if without else rows
@@ -234,13 +234,13 @@ def compared_sets(
 
 
 def sets_left_out(study: Study, dataset: str = "", without: str = LEFT_OUT) -> int:
-    """Return the number of judged sets that `compared_sets` leaves out by system; one query."""
+    """Return how many judged sets `compared_sets` leaves out because of their system."""
     rows = compared_sets(study, dataset, without="")
     return rows.filter(system__contains=without).count() if without else 0
 
 
 def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> list[MetricRow]:
-    """Return every metric of the compared sets, best first; four queries."""
+    """Return every metric of the compared sets, best first, using four queries."""
     sets = compared_sets(study, dataset, without)
     people = people_means(sets)
     cells = _cells(sets)
@@ -266,7 +266,7 @@ def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> lis
 
 
 def known_source(study: Study, query: Mapping[str, str]) -> ScoreSource | None:
-    """Return the metric and setting from a URL; None if no set of the study has them."""
+    """Return the metric and setting from a URL, or None if no set of the study has them."""
     metric, setting = (query.get(name, "") for name in ("metric", "setting"))
     rows = MetricScore.objects.filter(summary_set__study=study, metric=metric, setting=setting)
     return ScoreSource(metric, setting) if rows.exists() else None

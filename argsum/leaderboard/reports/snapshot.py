@@ -153,7 +153,7 @@ def figures_of(rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
 
 
 def marker(choice: BoardChoice) -> str:
-    """Return a digest of the choice and of all data behind its figures; six queries."""
+    """Return a digest of the choice and of all data behind its figures, using six queries."""
     dataset = choice.dataset
     sets = choice.study.summary_sets.filter(cell__dataset=dataset)
     scores = MetricScore.objects.filter(summary_set__in=sets.order_by().values("pk"))

@@ -88,7 +88,7 @@ def board_method(board: SummaryBoard) -> str:
 
 
 def oracle_notes(board: SummaryBoard) -> list[str]:
-    """Return a note if settings were chosen by the figure that judges them; else empty."""
+    """Return a note if settings were chosen by the figure that judges them, else []."""
     if not board.is_oracle:
         return []
     return [

@@ -155,7 +155,7 @@ def _behind(study: Study, row: SystemRow, board: SummaryBoard) -> dict[str, Any]
 
 
 def _set_url(study: Study, set_id: str) -> str:
-    """Return the URL of a set; empty if this site has no page for it."""
+    """Return the URL of a set, or "" if this site has no page for it."""
     try:
         return reverse("summary_set", args=[study.public_id, set_id])
     except NoReverseMatch:
@@ -299,7 +299,7 @@ def key_point_board_file(
 
 
 def public_key_points(request: StudyRequest, token: uuid.UUID) -> HttpResponse:
-    """Show a frozen snapshot to the public, without study, people and rows."""
+    """Show a frozen snapshot to the public, without the study, people or rows."""
     snapshot = get_object_or_404(_public_rows(), public_token=token)
     cards = _snapshot_figures(snapshot, "public_key_points_figure", (token,))
     context = {"snapshot": snapshot, "cards": cards}

@@ -1,6 +1,6 @@
-"""BERTScore with any transformer model, with the library bert-score.
+"""BERTScore with any transformer model, using the library bert-score.
 
-Source: Zhang et al. (2020), with the library; argument summarization paper, section 3.4.
+Sources: Zhang et al. (2020) and their library; argument summarization paper, section 3.4.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BATCH = 32
 
 
 class BertScores:
-    """F1 of greedily matched token vectors, not rescaled, so that values are close together.
+    """F1 of greedily matched token vectors, not rescaled, so values are close together.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class BertScores:
         Name as chosen by the user.
     source
         Folder or model name for transformers. The layer is the one that bert-score recommends for
-        the model, else the last.
+        the model, or the last layer if it recommends none.
 
     Raises
     ------

@@ -183,7 +183,7 @@ class SetSelection:
 def request_metrics(
     *, study: Study, plan: MetricPlan, choice: SetSelection, actor: User | None
 ) -> Job:
-    """Queue metrics; a study has at most one active job of metrics.
+    """Queue metrics; a study has at most one active metrics job.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def request_metrics(
 
 
 def latest_job(study: Study) -> Job | None:
-    """Return the newest job for metrics."""
+    """Return the newest metrics job."""
     return Job.objects.filter(study=study, kind=JOB).order_by("-pk").first()
 
 
@@ -277,7 +277,7 @@ def _chunks(keys: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
 
 
 def _load_sets(keys: Sequence[int]) -> list[SummarySet]:
-    """Return the sets of one cell with their texts; three queries."""
+    """Return the sets of one cell with their texts, using three queries."""
     rows = SummarySet.objects.filter(pk__in=keys).select_related("cell").order_by("pk")
     rows = rows.defer("arguments", "clusters", "assigned", "scores")
     summaries = SystemSummary.objects.order_by("position")

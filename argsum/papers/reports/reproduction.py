@@ -275,7 +275,7 @@ def argsum_reproduction(data: Path, say: Say) -> Reproduction:
 
 
 def correlations(correlation: Correlations) -> MeasuredFigure:
-    """Return across / within ± sd; NaN if undefined."""
+    """Return the correlations across and within cells, with the sd; NaN if undefined."""
     numbers = (correlation.across, correlation.within_mean, correlation.within_sd)
     return MeasuredFigure(tuple(map(_number, numbers)), correlation.n, "/±")
 

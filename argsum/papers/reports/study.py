@@ -90,7 +90,7 @@ def _metrics(study: Study) -> Part:
 
 
 def _in_order(functions: dict[str, None]) -> list[str]:
-    """Return the functions: those of the paper first, in its order."""
+    """Return the functions, those of the paper first and in its order."""
     paper = [function for function in release.SOFT_FUNCTIONS if function in functions]
     return [*paper, *sorted(functions.keys() - set(paper))]
 
@@ -109,7 +109,7 @@ def _people(study: Study) -> Part:
 
 
 def _data(datasets: Sequence[Dataset]) -> Part:
-    """Return the number of arguments after preprocessing, of the test split if there is one."""
+    """Return the number of arguments after preprocessing, in the test split if there is one."""
     values: dict[Key, ReproducedValue] = {}
     names = []
     for dataset in datasets:

@@ -122,7 +122,7 @@ class _Reading:
     counts: Counter[str] = field(default_factory=Counter)
 
     def column(self, role: ColumnRole) -> str:
-        """Return the header with this role; "" if there is none."""
+        """Return the header with this role, or "" if no header has it."""
         return next((name for name, own in self.plan.roles.items() if own == role), "")
 
 
@@ -142,7 +142,7 @@ def look_at_source(source: ImportSource) -> SurveyLook:
 
 
 def survey_of(source: ImportSource, look: SurveyLook) -> Survey | None:
-    """Return the stored survey that a file continues: the named one, or one with its questions.
+    """Return the stored survey that a file continues: the one named, or one with its questions.
 
     Codes alone do not identify it, because many surveys have a question Q1. Neither does the
     file's name alone, because programs give every export the same name.
@@ -173,7 +173,7 @@ def survey_name(source: ImportSource, survey: Survey | None) -> str:
 
 
 def roles_of(source: ImportSource, look: SurveyLook, survey: Survey | None) -> dict[str, str]:
-    """Return the chosen roles by column, or else those of the survey, or the proposed ones."""
+    """Return, by column, the chosen roles or, by default, those of the survey or the proposal."""
     stored = survey.roles if survey else {}
     roles = {
         proposal.column.header: stored.get(proposal.column.header, proposal.role.value)

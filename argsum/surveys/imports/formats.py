@@ -127,7 +127,7 @@ class SurveyForm(forms.Form):
 
 
 def _help_of(proposal: ProposedRole) -> str:
-    """Return the heading if it differs from the label, the reason to leave out, and examples."""
+    """Return a differing heading, the reason for leaving the column out, and examples."""
     column = proposal.column
     parts = [] if column.header == column.text else [column.header[:LONGEST_EXAMPLE]]
     if proposal.reason:
@@ -214,7 +214,7 @@ _FEWEST_QUESTIONS, _WORDS_OF_A_QUESTION = 2, 4
 
 
 def fits_survey(look: Look) -> str:
-    """Return why a file fits (several columns are worded open questions); "" if it does not."""
+    """Return why a file fits (it has several open questions), or "" if it does not."""
     if not look.columns or look.bare & _ELSEWHERE or look.has_points:
         return ""
     shown = look_at(look.columns, look.titles, look.rows)

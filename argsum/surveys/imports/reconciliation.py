@@ -21,7 +21,7 @@ class QuestionReconciliation(CommentReconciliation):
     column = ""
 
     def mention(self, entry: ImportEntry, column: str, reason: str) -> None:
-        """Flag an answer that is still imported."""
+        """Flag an answer that is imported nevertheless."""
         super().mention(entry, self.column, reason)
 
 
@@ -114,7 +114,7 @@ class SurveyReconciliation(Reconciliation):
         return self._parts[question.header]
 
     def _dataset(self, plan: SurveyPlan, question: SurveyColumn) -> str:
-        """Return the name of a question's dataset: its text, plus the survey's name if taken."""
+        """Return the name of a question's dataset: its text, plus the survey's name if needed."""
         if stored := self._stored.get(question.header):
             return stored.dataset.name
         if question.header not in self._names:

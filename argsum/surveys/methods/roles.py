@@ -137,7 +137,7 @@ def proposed_roles(
 
 
 def role_problem(roles: Mapping[str, str], headers: Sequence[str]) -> str:
-    """Return the problem with the chosen roles as a sentence; "" if there is no problem.
+    """Return the problem with the chosen roles as a sentence, or "" if there is no problem.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def role_problem(roles: Mapping[str, str], headers: Sequence[str]) -> str:
 
 
 def separator_of(texts: Sequence[str]) -> str:
-    """Return the pattern between several answers in one cell; "" if a cell holds one answer.
+    """Return the pattern that separates answers in a cell, or "" if a cell has only one answer.
 
     Answers are split if their pieces repeat, and if there are more combinations than pieces or
     half of the pieces also occur alone.
@@ -192,12 +192,12 @@ def pieces_of(text: str, pattern: str) -> list[str]:
 
 
 def is_chosen(text: str) -> bool:
-    """Whether the cell of an option shows that the option was chosen."""
+    """Return whether the cell of an option shows that the option was chosen."""
     return bool(text) and "".join(text.lower().split()) not in NOT_CHOSEN
 
 
 def is_preview(tool: str, row: TableRow) -> bool:
-    """Whether Qualtrics marks the row as a preview of the survey."""
+    """Return whether Qualtrics marks the row as a preview of the survey."""
     if tool != SurveyTool.QUALTRICS:
         return False
     is_tried = bare(_named(row, "distributionchannel")) == "preview"
@@ -205,7 +205,7 @@ def is_preview(tool: str, row: TableRow) -> bool:
 
 
 def is_unfinished(tool: str, row: TableRow) -> bool:
-    """Whether the program marks the respondent as not having reached the end."""
+    """Return whether the program marks the respondent as not having reached the end."""
     if tool == SurveyTool.QUALTRICS:
         finished = _named(row, "finished")
         return finished is not None and not is_chosen(finished)
@@ -220,7 +220,7 @@ def _plain(header: str) -> str:
 
 
 def _named(row: TableRow, name: str) -> str | None:
-    """Return the value of a column by its plain name; None if there is no such column."""
+    """Return the value of a column by its plain name, or None if there is no such column."""
     for header, value in row.values.items():
         if _plain(header) == name:
             return "" if is_missing(value) else as_words(value).strip()
@@ -266,7 +266,7 @@ def _left_out_by_name(column: SurveyColumn) -> Reason:
 
 
 def _asks_person(column: SurveyColumn, texts: Sequence[str]) -> bool:
-    """Whether a form field asks for personal details, or its answers contain them."""
+    """Return whether a form field asks for personal details, or its answers contain them."""
     # Repeated answers rate something, such as the e-mail support.
     differ = 2 * len(set(texts)) >= len(texts)
     is_field = len(column.text.split()) <= _LONGEST_FIELD
@@ -281,7 +281,7 @@ def _asks_person(column: SurveyColumn, texts: Sequence[str]) -> bool:
 
 
 def _is_option(part: str, texts: Sequence[str]) -> bool:
-    """Whether the values of a column only show whether its part was chosen."""
+    """Return whether the values of a column only show whether its part was chosen."""
     plain = {"".join(text.lower().split()) for text in texts}
     name = "".join(part.lower().split())
     return plain <= NOT_CHOSEN | _CHOSEN | {name} and not plain <= NOT_CHOSEN

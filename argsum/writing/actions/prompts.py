@@ -130,7 +130,7 @@ Own = Mapping[int, tuple[PromptArgument, str]]
 
 
 def questions_of(run: Run, keys: Sequence[WritingCallKey]) -> list[CallRequest]:
-    """Return the requests of a writing run; three queries."""
+    """Return the requests of a writing run, using three queries."""
     target = run.spec["target"]
     cells = Cell.objects.filter(dataset__study=run.study).in_bulk({key.cell for key in keys})
     arguments = _arguments(cells)
@@ -152,7 +152,7 @@ def questions_of(run: Run, keys: Sequence[WritingCallKey]) -> list[CallRequest]:
 
 
 def _arguments(cells: Mapping[int, Cell]) -> dict[int, dict[int, tuple[PromptArgument, str]]]:
-    """Map cell and argument key to the argument as shown, and its reason for exclusion."""
+    """Map each cell and argument key to the argument as shown and its reason for exclusion."""
     arguments: dict[int, dict[int, tuple[PromptArgument, str]]] = {pk: {} for pk in cells}
     rows = CellArgument.objects.filter(cell__in=cells).order_by("cell", "position")
     for cell, pk, text, quality, left_out in rows.values_list(
