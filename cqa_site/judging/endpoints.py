@@ -64,7 +64,8 @@ class Capabilities:
     json_schema
         Replies follow a schema that the prompt does not mention.
     seed
-        At temperature 1, equal seeds give equal replies and different seeds different replies.
+        At temperature 1, the same seed gives the same reply, and different seeds give different
+        replies.
     logprobs
         Replies include token probabilities.
     n
@@ -313,7 +314,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_messages(messages: Iterable[Mapping[str, str]]) -> int:
-    """Return a conversation's tokens, including the chat template's marks around messages."""
+    """Return a conversation's tokens, including the markup that the chat template adds."""
     sizes = [TOKENS_PER_MESSAGE + estimate_tokens(message["content"]) for message in messages]
     return TOKENS_PER_REQUEST + sum(sizes)
 

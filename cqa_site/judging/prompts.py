@@ -37,8 +37,8 @@ class PromptNotValid(ValueError):
     part
         "system" or "user", or "" for the whole template.
     line
-        Line number, from 1, in the part, or in the file while it is parsed; None if no single
-        line is wrong.
+        Line number in the part (or in the file, while it is being parsed), counted from 1; None if
+        no single line is wrong.
     name
         Name of the placeholder, or "".
     """

@@ -220,7 +220,7 @@ def _label_of(entry: object, allowed: Collection[int], known: set[str]) -> Label
 
 
 def _rationale_of(entry: Mapping[str, Any], name: str, known: set[str]) -> str:
-    """Return the reason of an entry that has ``name`` and no unknown fields."""
+    """Return the reason in an entry that has ``name`` and no unknown fields."""
     if name not in entry:
         raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, f"no {name}")
     extra = sorted(set(entry) - known)

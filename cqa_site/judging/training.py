@@ -1,4 +1,4 @@
-"""The training loop of all torch models: batches, checks on dev, checkpoints and best weights.
+"""Training loop of all torch models: batches, checks on the dev split, checkpoints, best weights.
 
 The same seed and recipe give the same weights, even after an interruption. torch is imported when
 training starts.
@@ -94,7 +94,7 @@ class TrainingProgress:
 class Training:
     """One training run of a model; subclasses define the loss of a batch and the score on dev.
 
-    A subclass's ``__init__`` calls this one, loads its ``model`` and calls `prepare`.
+    A subclass's ``__init__`` calls this method, loads its ``model`` and calls `prepare`.
 
     Parameters
     ----------
@@ -176,11 +176,11 @@ class Training:
 
     @property
     def is_over(self) -> bool:
-        """Whether all steps are done, or dev stopped improving."""
+        """Whether all steps are done or results on dev have stopped improving."""
         return self.progress.step >= self.steps or self.progress.since_best >= self.patience
 
     def run(self, say: Say) -> TrainingProgress:
-        """Train until the last step or until dev stops improving; then load the best weights."""
+        """Train to the last step or until results on dev stop improving; load the best weights."""
         self._resume()
         if 0 in self.looks_at and not self.progress.looks:
             self._look()
@@ -219,7 +219,7 @@ class Training:
                 torch._foreach_lerp_(self.average, self.weights, 1 - keep)
 
     def _look(self) -> None:
-        """Judge the last weights and their average on dev; keep the better ones."""
+        """Judge the last weights and their average on dev; keep the best weights so far."""
         self.progress.since_best += 1
         self._remember("last", self.weights)
         if self.averaging:

@@ -49,7 +49,7 @@ class SheetRow:
 
 
 class WorkbookReader:
-    """A child process that reads a workbook, with its messages; `close` ends it at any time."""
+    """A child process that reads a workbook, and its messages; `close` can end it at any time."""
 
     def __init__(
         self, file: BinaryIO, *, name: str, sheet: str | int | None, limits: Limits

@@ -364,7 +364,7 @@ def as_flag(value: Value) -> bool | None:
 
 
 def as_moment(value: Value) -> datetime | None:
-    """Return a time in UTC (the default time zone), or None for a missing value.
+    """Return a time in UTC (assumed if no zone is given), or None for a missing value.
 
     Examples
     --------

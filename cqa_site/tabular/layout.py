@@ -441,6 +441,6 @@ def _extent(cells: Sequence[Any]) -> int:
 
 
 def _are_named(rows: Sequence[Sequence[Any]], width: int) -> bool:
-    """Return whether nearly all rows have this number of cells and start with a unique name."""
+    """Return whether nearly all rows have ``width`` cells and start with a unique name."""
     names = [str(cells[0]) for cells in rows if _extent(cells) == width and _is_filled(cells[0])]
     return 1 < len(names) == len(set(names)) and len(names) * 10 >= len(rows) * 9

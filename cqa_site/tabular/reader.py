@@ -100,7 +100,7 @@ class _TableOptions:
 
     @property
     def laying(self) -> dict[str, Any]:
-        """Return the options for a reader of rows without named values."""
+        """Return the options for readers of rows that do not name their values."""
         return {"limits": self.limits, "header_row": self.header_row, "log": self.log}
 
 

@@ -186,7 +186,7 @@ class Table:
                 yield record
 
     def require(self, columns: Iterable[str]) -> None:
-        """Raise `UnreadableFile` if one of these columns is missing."""
+        """Raise `UnreadableFile` if a required column is missing."""
         if missing := [column for column in columns if column not in self.columns]:
             raise UnreadableFile(self.name, f"has no column {', '.join(missing)}")
 

@@ -46,7 +46,7 @@ class _Lines:
         return line
 
     def hint(self) -> str:
-        """Return the reason why a row may include the lines below it."""
+        """Return a hint about an unclosed quotation mark if the row spans several lines."""
         if self.number == self.start:
             return ""
         return "; it may contain an unclosed quotation mark"

@@ -1,8 +1,8 @@
 """Addresses that requests may reach: public addresses, and those the operator has listed.
 
 Python's ``is_global`` is not enough: it accepts multicast, addresses that embed another address
-and, depending on the release, some addresses that clouds use for metadata. The rules here refuse
-the same addresses in every Python version.
+and, depending on the release, some addresses that cloud providers use for metadata. The rules here
+refuse the same addresses in every Python version.
 
 A NAT64 prefix chosen by a network (RFC 6052, section 2.2) looks like a public address. If the
 network has one, the operator's firewall has to block it.

@@ -53,7 +53,7 @@ class Connection(asyncio.Protocol):
         self._poll = select.poll()
 
     async def ask(self, request: h11.Request, content: AsyncIterable[bytes]) -> Head:
-        """Send a request and return the head of its final reply, or of a 101."""
+        """Send a request and return the head of its final reply, or of a 101 response."""
         await self._send(request, content)
         while True:
             event = await self._event()

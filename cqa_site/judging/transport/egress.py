@@ -1,4 +1,4 @@
-"""The only way to the network: bounded HTTP requests to checked addresses, and JSON services."""
+"""The only network access: bounded HTTP requests to checked addresses, and JSON services."""
 
 import asyncio
 import time
@@ -75,8 +75,8 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     max_bytes
         Maximum size of a reply's body.
     header_names
-        Lower-case names of the headers to send; None sends all. List them for libraries that add
-        headers.
+        Lower-case names of the headers to send; None sends all. Set this for libraries that add
+        headers of their own.
 
     Raises
     ------

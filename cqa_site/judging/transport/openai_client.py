@@ -62,7 +62,7 @@ class Scrubber:
     ----------
     key
         A key shorter than `SHORTEST_SECRET` is treated as a placeholder for a local server, and
-        nothing is replaced, because the word may occur in ordinary text.
+        nothing is replaced, because such a word may occur in text.
 
     Examples
     --------

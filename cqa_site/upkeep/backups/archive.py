@@ -184,7 +184,7 @@ class _PartWriter:
 
 
 class _HashedFile:
-    """A file that cannot seek and whose last 64 bytes are the hash of all other bytes."""
+    """A non-seekable file whose last 64 bytes are the hash of all other bytes."""
 
     def __init__(self, target: IO[bytes]) -> None:
         self._target, self._hash, self._last = target, hashlib.sha256(), b""
@@ -274,7 +274,7 @@ class Archive:
         return b"".join(self._blocks(self.manifest.keys)) if self.manifest.keys else b""
 
     def _check_entries(self) -> None:
-        """Reject entries that are duplicate, unlisted, or different from the writer's format."""
+        """Reject entries that are duplicated, unlisted or not in the writer's format."""
         named = [(part.name, part.bytes, METHOD, MODE) for part in self.manifest.parts]
         named.append((MANIFEST, self._zip.getinfo(MANIFEST).file_size, METHOD, MODE))
         entries = [

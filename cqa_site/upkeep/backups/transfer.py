@@ -81,7 +81,7 @@ def read_rows(connection: BaseDatabaseWrapper, table: BackupTable) -> Iterator[l
 
 
 def applied_in(connection: BaseDatabaseWrapper) -> Migrations:
-    """Return the migrations applied in a database; raise BackupRefused if any is unknown."""
+    """Return the migrations applied in a database; raise BackupRefused if one is unknown."""
     loader = MigrationLoader(connection)
     applied = set(loader.applied_migrations or ())
     if unknown := sorted(applied - set(loader.disk_migrations or ())):
@@ -153,7 +153,7 @@ def _own_file() -> Iterator[Path]:
 
 
 def remove_old(paths: Iterable[Path], seconds: float) -> None:
-    """Delete the leftovers of killed processes that have not changed for this many seconds."""
+    """Delete leftovers of killed processes after the given number of seconds without a change."""
     for path in paths:
         with suppress(FileNotFoundError):
             if time.time() - path.stat().st_mtime > seconds:

@@ -158,7 +158,7 @@ def delete_again() -> int:
 
 @handles(DELETE_JOB, is_long=True)
 def delete_rows(work: JobContext) -> None:
-    """Delete a study's rows, then the study, and record it in the site's log."""
+    """Delete a study's rows, then the study, and record the deletion in the site's log."""
     studies = Study.objects.filter(public_id=work.payload["id"], deleted_at__isnull=False)
     study = studies.first()
     if study is None:
@@ -257,7 +257,7 @@ class Deletion:
         )
 
     def delete_contents(self) -> None:
-        """Delete the rows table by table, and the files of each row before the row."""
+        """Delete the rows table by table, and the files of each row before the row itself."""
         for group in self.tables:
             # The database checks circular references after all their rows have been deleted.
             targets = {field.related_model for model in group for field in _references(model)}
@@ -308,7 +308,7 @@ class Deletion:
 
     @transaction.atomic
     def delete_study(self) -> None:
-        """Delete the study's own row and record it in the site's log."""
+        """Delete the study's own row and record the deletion in the site's log."""
         record(
             study=None,
             actor=self.work.job.created_by,

@@ -221,7 +221,7 @@ STEPS = 10_000
 
 
 class Scrape:
-    """The figures and when they were computed; after a failure, the previous figures remain."""
+    """The figures and the time of their computation; a failure leaves the previous figures."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

@@ -60,7 +60,7 @@ def _place() -> str:
 
 
 def _messages() -> int:
-    """Count the waiting messages; may raise any exception of the transport."""
+    """Count the waiting messages; may raise any exception from the transport."""
     from celery import current_app
     from kombu import Connection
     from kombu.exceptions import ChannelError
