@@ -325,7 +325,7 @@ PLAIN: dict[Any, type[Field]] = {
 
 
 class DataSerializer(serializers.Serializer[Any]):
-    """A dataclass serializer; subclasses declare only fields with another name, format or help."""
+    """A dataclass serializer; subclasses declare only fields with another name, format or text."""
 
     shows: ClassVar[type]
     left_out: ClassVar[tuple[str, ...]] = ()

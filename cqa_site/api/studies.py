@@ -128,7 +128,7 @@ class NewInvitationSerializer(InvitationSerializer):
 
 
 class AuditEventSerializer(serializers.ModelSerializer):
-    """One line of the log; without an actor, a rule or a command made the change."""
+    """One line of the log; if it has no actor, a rule or a command made the change."""
 
     actor = public_id("actor", allow_null=True, default=None)
     actor_name = serializers.CharField(source="actor", read_only=True, allow_null=True)
@@ -258,7 +258,7 @@ class MemberViews(AdminViews):
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Change a member's role, or deactivate or reactivate the membership.
 
-        Crowd participants have no role to change; their link is closed instead.
+        Crowd participants have no role to change; close their link instead.
         """
         accounts = self.get_queryset().filter(user__email__isnull=False)
         membership = get_object_or_404(accounts, user__public_id=public_id)
@@ -295,7 +295,7 @@ class InvitationViews(AdminViews):
 
     @extend_schema(request=InvitationInput, responses={201: NewInvitationSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Create an invitation; its ``address`` is returned only now, as only a hash is stored."""
+        """Create an invitation; its ``address`` is returned once, as only a hash is stored."""
         form = InvitationForm(self.read(InvitationInput), instance=Invitation(study=self.study))
         require_valid(form)
         invitation, secret = actions.create_invitation(

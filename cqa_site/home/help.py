@@ -27,7 +27,7 @@ EXCERPT = 220
 
 @dataclass(frozen=True)
 class HelpSection:
-    """A heading with its text, in plain form for search and quotation."""
+    """A heading and its text, without markup, for search and quotation."""
 
     page: str
     of: str

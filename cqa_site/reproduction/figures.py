@@ -3,8 +3,8 @@
 A figure has up to four values. Two are published: *printed* is the text in the paper, which shows
 the number of digits; *stated* is a result given in the authors' files. Two are computed:
 *released* from the released files by the paper's own recipe, *ours* by Counterpoint from an
-import or a live study. If our recipe differs on purpose, it is named, and our figure is shown
-without a comparison.
+import or a live study. If our recipe differs on purpose, the difference is named, and our
+figure is shown without a comparison.
 
 The status compares a computed value with a published one, never two computed values. It is
 derived from these numbers and cannot be set. A reason (``why``) can be given for a figure that
@@ -70,7 +70,7 @@ class MeasuredFigure:
     signs: str = "/"
 
     def text(self, digits: Iterable[int] = (), *, default: int = DIGITS) -> str:
-        """Format each number with the decimals given in ``digits``, or by ``default``."""
+        """Format each number to the decimals in ``digits``, or to ``default`` decimals."""
         wanted = list(digits)
         wanted += [default] * (len(self.numbers) - len(wanted))
         texts = [_text(number, digit) for number, digit in zip(self.numbers, wanted, strict=False)]
@@ -117,7 +117,7 @@ class ReproducedValue:
 class PaperFigure:
     """A figure of a paper with its reproduced value.
 
-    ``off`` contains the differences between its numbers and the published ones.
+    ``off`` contains the differences between the reproduced and the published numbers.
     """
 
     table: str
@@ -234,8 +234,8 @@ def compare(
         Figures in the order of the paper; a figure without a text only sets the order and is
         omitted if it has no value.
     reasons
-        Why individual figures differ this time, for example because of an option. They are listed
-        before the reasons in ``printed``.
+        Why individual figures differ this time, for example because of an option. They take
+        precedence over the reasons in ``printed``.
 
     Raises
     ------
@@ -260,7 +260,8 @@ def outcome(published: str, value: ReproducedValue) -> tuple[str, tuple[float, .
     """Return the status of the numbers and their differences from the published ones.
 
     The worst of the computed values counts. A value matches if it is equal after rounding to the
-    published digits. A value computed by our own recipe does not confirm a figure.
+    published digits. A value computed by our own recipe does not confirm a published
+    figure.
     """
     if not published or not value.claims:
         return (ABSENT if published else UNPUBLISHED), ()

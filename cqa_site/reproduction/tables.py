@@ -311,7 +311,7 @@ def _fitted(table: PaperTable, text_width: float) -> tuple[_Size, list[list[int]
 
 
 def _panels(table: PaperTable, size: _Size, text_width: float) -> list[list[int]]:
-    """Split columns into as few panels as possible; keep columns with one heading together."""
+    """Split columns into as few panels as possible; keep columns under one heading together."""
     blocks = _blocks(table.layout)
     panels: list[list[int]] = [[]]
     for block in blocks:

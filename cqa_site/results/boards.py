@@ -244,7 +244,7 @@ LONGEST_NAME = 40
 
 @dataclass(frozen=True)
 class Conclusion:
-    """The finding in one sentence, how certain it is, and how good it is.
+    """The finding in one sentence, how certain it is, and whether it is good or bad.
 
     Attributes
     ----------
@@ -285,7 +285,7 @@ def level_of(agreement: str, alpha: Bounds) -> tuple[str, str]:
 
 
 def why_less(alpha: Bounded) -> str:
-    """Explain why the verdict is lower than the value alone suggests; empty if it is not."""
+    """Explain why the verdict is lower than the value alone suggests; empty if it is not lower."""
     value, least = alpha.value or 0.0, alpha.low
     if least is None:
         return _("No verdict without an interval: %s.") % (

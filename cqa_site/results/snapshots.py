@@ -65,7 +65,7 @@ class ResultKind(ABC):
     page
         The URL name of a snapshot, with the arguments (study, number).
     unmade_says
-        Message about figures that have not been computed when their page is opened.
+        Message about figures that are not computed before their page is opened.
     """
 
     name: str
@@ -115,7 +115,7 @@ class ResultKind(ABC):
         return computed.defer("rows", "figures", "changes").order_by("-computed_at", "-pk")
 
     def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
-        """List names and addresses of pages with rows but no figures yet; at most two queries."""
+        """List names and addresses of pages with rows but no figures, with up to two queries."""
         return ()
 
     def study_of(self, snapshot: Any) -> Study:

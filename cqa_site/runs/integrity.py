@@ -25,7 +25,7 @@ def find_violations() -> Iterator[str]:
 
 
 def _attempts_unlike_leases() -> Iterator[str]:
-    """Check that each leased call has one open attempt with its fence, and other calls none."""
+    """Check that only leased calls have an open attempt: exactly one, with the call's fence."""
     leased = Call.objects.filter(state=Call.State.LEASED).annotate(
         n=Count("attempts", filter=Q(attempts__outcome=OPEN, attempts__fence=F("fence")))
     )

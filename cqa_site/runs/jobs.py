@@ -99,7 +99,7 @@ def refusing(
     fail: Callable[[str], object] = lambda message: None,
     in_words: Callable[[Exception], str] = str,
 ) -> Iterator[None]:
-    """End a job with the message of a refusal; ``fail`` receives this or a general message."""
+    """End a job with the message of a refusal; ``fail`` receives it, or a general one."""
     try:
         yield
     except refusals as reason:
@@ -284,7 +284,7 @@ INLINE.append(drain)
 
 
 def run(job: Job) -> None:
-    """Run one claimed job until it is done or failed; log lines in between contain its id."""
+    """Run one claimed job until it is done or failed; log lines of the job contain its id."""
     began = time.monotonic()
     with around(
         "job",
@@ -371,7 +371,7 @@ def _recent_beats() -> models.QuerySet[WorkerBeat]:
 
 
 def _put_back(job: Job, note: str) -> None:
-    """Requeue a job behind the other jobs of the same person, so that these do not wait for it."""
+    """Requeue a job behind the other jobs of the same person, so that they do not wait for it."""
     Job.objects.filter(pk=job.pk, fence=job.fence, state="leased").update(
         state="ready",
         lease_until=None,

@@ -64,7 +64,7 @@ def _keys(items: Sequence[Any]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PreviewTargets:
-    """The items for previews of prompts of one kind of run.
+    """The items for previewing the prompts of one kind of run.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ class RunKind(Protocol):
         """Store the results of ended calls, inside the transaction that ends these calls."""
 
     def values(self, run: Run) -> dict[str, int]:
-        """Count each value given so far, for the pre-flight; see `planning.dominant`."""
+        """Count how often each value was given, for the pre-flight; see `planning.dominant`."""
 
     def texts(self, run: Run) -> Sequence[str]:
         """Return the texts written so far if replies of this kind are prose; otherwise nothing."""

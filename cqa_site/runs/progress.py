@@ -64,7 +64,7 @@ class RunProgress:
 
 
 def progress_of(run: Run) -> RunProgress:
-    """Return a run's progress with six queries for any size, or seven while no replies arrive."""
+    """Return the progress of a run of any size in six queries; seven while no replies arrive."""
     states = dict(run.calls.values_list("state").annotate(Count("pk")))
     # One query for the clock and the window, so that both use the database's time.
     now = Run.objects.annotate(now=Now()).values_list("now", flat=True).get(pk=run.pk)

@@ -109,7 +109,7 @@ def new_offers(study: Study) -> QuerySet[Endpoint]:
 
 @transaction.atomic
 def set_offered(*, endpoint: Endpoint, actor: User, is_offered: bool) -> None:
-    """Offer an endpoint to all studies of the site, or withdraw it.
+    """Offer an endpoint to all studies on the site, or withdraw the offer.
 
     Only site administrators may offer an endpoint; raises PermissionDenied. People who may archive
     the endpoint may withdraw the offer. Other studies then send no more requests, and their runs
@@ -229,7 +229,7 @@ def _refuse_if_in_use(endpoint: Endpoint) -> None:
 
 
 class PromptFrozen(Exception):
-    """A run used this version, so changes need a new version."""
+    """A run used this version, so a change needs a new version."""
 
 
 @transaction.atomic

@@ -148,7 +148,7 @@ def go_on(*, run: Run, actor: User) -> None:
 
 @transaction.atomic
 def pause_run(*, run: Run, actor: User) -> None:
-    """Pause the run; requests in flight still return."""
+    """Pause the run; requests in flight are still completed."""
     _move(run, set(Run.WORKING), Run.State.PAUSED, actor, "run_paused", pause_reason="person")
 
 

@@ -125,7 +125,7 @@ class CorrectionInput(Input):
 
 
 class RetryInput(Input):
-    """The reasons for which unscored requests are sent again; an empty list means any reason."""
+    """Which unscored requests to send again, by reason; an empty list means all of them."""
 
     reasons = serializers.ListField(
         child=serializers.CharField(max_length=40), max_length=MOST_REASONS, default=list

@@ -84,7 +84,7 @@ class EndpointViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses={202: JobSerializer})
     def probe(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Probe the endpoint in the background; ``capabilities`` then has the result."""
+        """Probe the endpoint in the background; the result is stored in ``capabilities``."""
         endpoint = self._live(public_id)
         self.read(NothingInput)
         job = endpoints.request_probe(endpoint=endpoint, actor=request.user)
@@ -104,7 +104,7 @@ class EndpointViews(StudyViews):
 
     @extend_schema(request=OfferInput, responses=ENDPOINT)
     def offer(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Offer the endpoint to all studies (site administrators only), or withdraw it."""
+        """Offer the endpoint to all studies (site administrators only), or withdraw the offer."""
         endpoint = self._live(public_id)
         endpoints.set_offered(endpoint=endpoint, actor=request.user, **self.read(OfferInput))
         return self.shown(endpoint)

@@ -104,7 +104,7 @@ class RunViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=RUN)
     def pause(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Pause the run; requests in flight still return."""
+        """Pause the run; requests in flight are still completed."""
         return self._moved(public_id, actions.pause_run)
 
     @extend_schema(request=NothingInput, responses=RUN)

@@ -71,7 +71,7 @@ class RefusingClient:
 
 
 def client_for(endpoint: Endpoint) -> EndpointClient:
-    """Return a client, which the caller closes; raises CallFailed if the key cannot be used."""
+    """Return a client, to be closed by the caller; raises CallFailed if the key cannot be used."""
     try:
         return MAKERS[endpoint.kind](endpoint)
     except gates.KeyUnreadable as reason:

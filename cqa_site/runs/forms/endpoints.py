@@ -174,7 +174,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
         return key
 
     def clean_name(self) -> str:
-        """Reject a name that another endpoint of the study has."""
+        """Reject a name that another endpoint of the study already has."""
         name: str = self.cleaned_data["name"]
         others = self.instance.study.endpoints.exclude(pk=self.instance.pk)
         if others.filter(name=name).exists():
@@ -321,11 +321,11 @@ class PromptForm(forms.Form):
         self.layout = prompt_kinds()[kind].layout
 
     def clean_system(self) -> str:
-        """Normalize line endings, because browsers send two characters for one."""
+        """Normalize line endings, because browsers send each as two characters."""
         return _plain_lines(self.cleaned_data["system"])
 
     def clean_user(self) -> str:
-        """Normalize line endings, because browsers send two characters for one."""
+        """Normalize line endings, because browsers send each as two characters."""
         return _plain_lines(self.cleaned_data["user"])
 
     def clean(self) -> dict[str, Any]:

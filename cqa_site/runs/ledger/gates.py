@@ -100,7 +100,7 @@ def locked_gate(endpoint: Endpoint) -> Iterator[OpenGate]:
 
 
 def in_flight(*endpoints: Endpoint) -> int:
-    """Count the requests in flight to some endpoints, for all runs and workers."""
+    """Count the requests in flight to some endpoints, across all runs and workers."""
     leased = Call.objects.filter(state=Call.State.LEASED, run__endpoint__in=endpoints)
     return leased.exclude(leased_by=Call.IN_BATCH).count()
 

@@ -237,7 +237,7 @@ def _close_failed(attempt: Attempt, failure: CallFailed, gate: OpenGate) -> None
 
 
 def _close_stale(run: Run, stale: list[FinishedRequest]) -> None:
-    """Store late replies to calls that were taken over, whose cost the reaper has settled."""
+    """Store late replies to calls that were taken over; the reaper has settled their cost."""
     if not stale:
         return
     attempts = {done.sent.attempt.pk: done.sent.attempt for done in stale}

@@ -142,7 +142,7 @@ class ModelProcess:
         """Start the server and wait until it ends.
 
         Linux ends the server together with the thread that started it, not with the process. A
-        thread of the caller might end earlier, so the server is started in this thread.
+        thread of the caller might end earlier, so this method runs in a separate thread.
         """
         try:
             life = self._begin()

@@ -3,9 +3,9 @@
 Start it with ``python -m cqa_site.runs.model_box.server --model FILE``.
 
 `cqa_site.runs.model_box.embedded` starts this program; it loads neither Django nor Celery. The key
-is the first line of standard input, because everybody on the machine can read arguments.
-When the server is ready, it prints the port on one line. If it cannot start, it prints the reason
-in one sentence and exits with 1.
+is the first line of standard input, because everybody on the machine can read command-line
+arguments. When the server is ready, it prints the port on one line. If it cannot start, it prints
+the reason in one sentence and exits with status 1.
 """
 
 import argparse
@@ -28,7 +28,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def main() -> int:
-    """Serve until SIGTERM or until the parent process has ended."""
+    """Serve until SIGTERM arrives or the parent process has ended."""
     arguments = _read_arguments()
     _die_with_parent()
     stop = threading.Event()

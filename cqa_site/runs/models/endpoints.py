@@ -112,7 +112,7 @@ class Endpoint(models.Model):
 
     @property
     def source(self) -> "Endpoint":
-        """The endpoint whose key and limits apply: the original if it was offered, or itself."""
+        """The endpoint whose key and limits apply: its original, or itself if it has none."""
         return self.original or self
 
     @property

@@ -219,7 +219,7 @@ class Call(models.Model):
 
 
 class Reply(models.Model):
-    """A verbatim raw reply, reused for identical requests of the study."""
+    """A verbatim raw reply, reused for identical requests in the study."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="replies")

@@ -62,7 +62,7 @@ def run_progress(request: StudyRequest, study: Study, run_id: uuid.UUID) -> Http
 
 @study_page(*RESEARCHERS, only="POST")
 def run_move(request: StudyRequest, study: Study, run_id: uuid.UUID, move: str) -> HttpResponse:
-    """Continue after the pre-flight, pause, resume or cancel."""
+    """Continue a run after its pre-flight, or pause, resume or cancel it."""
     run = run_or_404(study, run_id)
     try:
         MOVES[move](run=run, actor=request.user)
