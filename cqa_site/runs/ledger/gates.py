@@ -147,7 +147,7 @@ def affordable(budgets: Sequence[Budget], estimates: Sequence[int]) -> int:
 
 
 def reserve(budgets: Sequence[Budget], amount: int) -> bool:
-    """Reserve money in every budget; False if one has too little and the caller must roll back."""
+    """Reserve money in every budget; return False if one has too little (then roll back)."""
     for budget in budgets:
         fits = Q(cap_micro__isnull=True) | Q(
             cap_micro__gte=F("spent_micro") + F("reserved_micro") + amount

@@ -107,7 +107,7 @@ def _spread(values: dict[str, int], often: Dominant, share: float | None) -> str
 
 
 def _told_apart(texts: Sequence[str]) -> str:
-    """Return the problem with prose, if any: texts that are alike."""
+    """Return the name of the problem if the texts are too much alike; otherwise empty."""
     return "alike" if are_alike(texts) else ""
 
 
