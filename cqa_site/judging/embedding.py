@@ -55,7 +55,7 @@ class SideClassifier:
     share: float
 
     def added(self, vectors: FloatArray, read: FloatArray | None = None) -> FloatArray:
-        """Return the vectors with two coordinates added for the side; length 1, shape (n, d + 2).
+        """Return vectors of length 1, shape (n, d + 2), with two coordinates added for the side.
 
         If ``vectors`` come from more than one encoder, the sides are computed from ``read``
         instead. A text without a side lies midway between the two sides.
@@ -278,7 +278,7 @@ def _width(model: Any) -> int:
 
 
 def _token_vectors(model: Any, texts: list[str]) -> tuple[list[FloatArray], list[Any]]:
-    """Return two layers' token vectors, each (batch, tokens, d), and the tokens' (start, stop)."""
+    """Return token vectors of two layers, each (batch, tokens, d), and the tokens' positions."""
     import torch
 
     tokenizer, network = model.tokenizer, model[0].auto_model

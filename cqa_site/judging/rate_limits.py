@@ -342,6 +342,6 @@ def is_repeatable(params: Mapping[str, Any]) -> bool:
 
 
 def backoff(tries: int) -> float:
-    """Return the wait before try ``tries`` + 1: 2 s, doubled per try, times a random 0.5 to 1."""
-    # Jitter needs no cryptographic randomness.
+    """Return the wait before try ``tries`` + 1: 2 s, doubled per try, times a random factor."""
+    # A factor of 0.5 to 1; jitter needs no cryptographic randomness.
     return min(LONGEST_BACKOFF, 2.0 * 2.0 ** (tries - 1)) * random.uniform(0.5, 1.0)  # noqa: S311

@@ -227,7 +227,7 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, Not
 
 
 def folder_members(folder: Path, is_wanted: Callable[[str], bool]) -> dict[str, Path]:
-    """Map the names of the wanted files in a folder, without its subfolders, to their paths."""
+    """Map the names of the wanted files in a folder, but not in its subfolders, to their paths."""
     return {path.name: path for path in sorted(folder.iterdir()) if is_wanted(path.name)}
 
 

@@ -144,7 +144,7 @@ _RUN_OF_LETTERS = re.compile(rb"[\xb8\xc0-\xff]{3,}")
 
 
 def choose_encoding(head: bytes, name: str, encoding: str | None) -> str:
-    """Return the encoding that was requested or that the byte order mark shows, by default UTF-8.
+    """Return the requested encoding, the one that the byte order mark indicates, or UTF-8.
 
     Raises
     ------

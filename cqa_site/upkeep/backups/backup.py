@@ -229,7 +229,7 @@ def to_keep(backups: Iterable[StoredBackup]) -> list[StoredBackup]:
 
 
 def _kept(path: Path) -> StoredBackup | None:
-    """Return a stored backup, or None if the file is missing or lacks a name given by the site."""
+    """Return a stored backup, or None if the file is missing or was not named by the site."""
     if not (match := NAME.fullmatch(path.name)) or not path.is_file():
         return None
     # The date may be invalid, or the file may have just been deleted.

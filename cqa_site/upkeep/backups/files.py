@@ -211,7 +211,7 @@ def _derived(passphrase: str, header: dict[str, Any]) -> bytes:
 
 
 def _bound(header: dict[str, Any]) -> bytes:
-    """Return the parameters as bytes to authenticate, so that they cannot be changed."""
+    """Return the parameters as bytes to be authenticated, so that they cannot be changed."""
     return json.dumps(header, sort_keys=True).encode()
 
 

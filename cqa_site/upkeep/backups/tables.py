@@ -245,7 +245,7 @@ class Contents:
         self._hash.update(line or as_line(row))
 
     def counted(self, rows: Iterable[list[Value]]) -> Iterator[list[Value]]:
-        """Yield the rows, and add each row to the number and the hash."""
+        """Yield the rows, and add each row to the count and the hash."""
         for row in rows:
             self.add(row)
             yield row

@@ -201,7 +201,7 @@ def _counts(rows: QuerySet[Any, Any]) -> Iterable[Any]:
 
 
 def _age_of(name: str, words: str, moment: datetime | None) -> Iterator[Metric]:
-    """Yield the age of an event, or nothing if it never happened, so that alerts can fire."""
+    """Yield the age of an event, or nothing if it never happened, which alerts can detect."""
     if (age := _age(moment)) is not None:
         yield GaugeMetricFamily(name, words, value=age)
 

@@ -45,7 +45,7 @@ class MetricsCollector:
 def may_read(request: HttpRequest) -> bool:
     """Return whether the request has the token.
 
-    If no token is set, only requests from this machine are allowed, and none in production.
+    If no token is set, only requests from this machine are allowed; in production, none are.
     """
     if token := settings.METRICS_TOKEN:
         header = request.headers.get("Authorization", "")
