@@ -220,7 +220,7 @@ def score_judges(request: StudyRequest, study: Study) -> HttpResponse:
 def agreement_context(
     request: StudyRequest, study: Study, slugs: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the context shared by all three pages; ``figures`` is None without figures."""
+    """Return the context shared by all three pages; ``figures`` is None if there are none."""
     state = shown_agreement(study, request.GET, request.user)
     snapshot, figures = state.snapshot, state.figures
     context: dict[str, Any] = {
@@ -313,7 +313,7 @@ def _details(figures: Agreement, choice: AgreementSelection) -> dict[str, Any]:
 
 
 def _cells(pair: RaterPairFigures, measure: str) -> list[dict[str, Any]]:
-    """Return the chosen measure by column with its shade, for leniency in both directions."""
+    """Return each column's value and shade; negative values are shaded for leniency only."""
     cells = []
     for column, agreement in pair.columns.items():
         value = measure_value(agreement, measure)

@@ -219,7 +219,7 @@ class ScoringRunForm(RunPlanForm):
         )
 
     def _examples(self, rubric: RubricVersion, data: dict[str, Any]) -> list[ScoredExample]:
-        """Return the chosen examples, and draw any that are missing."""
+        """Return the chosen examples, followed by drawn examples if too few were chosen."""
         names = ["example1", "example2"][: data["shots"]]
         chosen: list[ScoredExample] = []
         for name in names:

@@ -53,7 +53,7 @@ def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | 
 
 
 def _said(calls: Sequence[int]) -> dict[int, Any]:
-    """Map each call to the row with its judgement, with three queries."""
+    """Map each call to the row with its judgement, using three queries."""
     rows: list[Any] = []
     for model in (ScoreSheet, JudgementPart, ProbeResult):
         rows += model.objects.filter(call__in=calls)

@@ -43,7 +43,7 @@ from cqa_site.web.rest.queries import chosen, id_from
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
-    """Return the number of requests by purpose, and sentences on answers left out."""
+    """Return the number of requests by purpose, and sentences about the answers left out."""
     spec = (run := draft(form.plan, study)).spec
     keys = [ScoringCallKey(*subject.ids) for subject in ScoringKind().subjects(run)]
     parts = Counter(key.probe for key in keys)

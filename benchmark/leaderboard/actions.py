@@ -110,7 +110,7 @@ def request_board(*, study: Study, rubric: RubricVersion, actor: User | None = N
 
 
 def compute_board(*, study: Study, rubric: RubricVersion, actor: User | None = None) -> Job:
-    """Request a board in the background without a pause; a rubric has one active job at a time."""
+    """Request a board in the background at once; a rubric has one active job at a time."""
     return enqueue(
         study=study, kind=JOB, key=str(rubric.public_id), actor=actor, rubric=str(rubric.public_id)
     )
@@ -168,7 +168,7 @@ def find_slice(
 
 
 def is_due(job: Job | None) -> bool:
-    """Whether no job is active and the last failure was long enough ago to request again."""
+    """Whether no job is active and the last failure was long enough ago for a new request."""
     if job is None:
         return True
     is_failed = job.state == Job.State.FAILED

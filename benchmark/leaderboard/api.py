@@ -125,7 +125,7 @@ class BoardViews(FreezingViews):
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def sheets(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
-        """Return the sheets behind a board as CSV, with exactly the bytes of its sha256."""
+        """Return the sheets behind a board as CSV; the bytes have exactly the board's sha256."""
         return self.rows_file(public_id, "board")
 
 

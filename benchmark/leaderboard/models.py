@@ -12,7 +12,7 @@ from ..rubrics.models import RubricVersion
 class BoardSnapshot(Snapshot):
     """Figures of a rubric (leaderboard, agreement), with the exact sheets used to compute them.
 
-    Snapshots are numbered within the study, over all rubrics; reports/snapshot.py describes the
+    Snapshots are numbered within the study, across all rubrics; reports/snapshot.py describes the
     rows.
     """
 

@@ -56,10 +56,10 @@ LEAST_PAIRS = 10
 def chosen_pairs(
     grid: PointsGrid, judges: list[SheetRater], most: int
 ) -> tuple[list[tuple[SheetRater, SheetRater, str]], int]:
-    """Return rater pairs by shared answers, judges first in mixed pairs, and the number omitted.
+    """Return rater pairs, most shared answers first, and the number of omitted pairs.
 
-    A single person is left out of mixed pairs, because every judge is compared with the mean of
-    people anyway.
+    In mixed pairs, the judge is the first rater. A single person is left out of mixed pairs,
+    because every judge is compared with the mean of people anyway.
     """
     alone = len(grid.people) == 1
     known = {rater.key: ~np.isnan(grid.column(rater.key, "total")) for rater in grid.raters}
@@ -244,7 +244,10 @@ def _placed(row: JudgeRow, known: Sequence[JudgeRow], above: Set[tuple[str, str]
 
 
 def _per_thousand(sheets: pd.DataFrame, column: str, unit: int) -> float | None:
-    """Return the value per 1,000 scored answers, from sheets that have it; None without them."""
+    """Return the value per 1,000 scored answers, based on the sheets that have a value.
+
+    The result is None if these sheets have no scored answer.
+    """
     if column not in sheets.columns:
         return None
     known = sheets[sheets[column].notna()]

@@ -22,7 +22,7 @@ AGREEMENT_MARGIN, BIAS_MARGIN, UNSCORED_MARGIN = 0.1, 0.05, 0.05
 class AgreementFigure(Bounded):
     """A value with its interval, for ``n`` pairs or answers.
 
-    If a rule uses the value, it has p values for "yes" and "no" over ``units`` questions.
+    If a rule uses the value, there are p values for "yes" and "no" over ``units`` questions.
     """
 
     n: int
@@ -72,7 +72,7 @@ class Alphas:
 
 @dataclass(frozen=True, kw_only=True)
 class PeopleCounts:
-    """Numbers of people, and of answers scored, scored by two or more people, and consolidated."""
+    """Numbers of people and of scored, shared (by two or more) and consolidated answers."""
 
     raters: int
     answers: int
@@ -83,16 +83,16 @@ class PeopleCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeAlphas(Alphas):
-    """A judge's alphas with people, and their difference from people's on the same answers."""
+    """A judge's alphas with people, and the difference from people's own on the same answers."""
 
     difference: AgreementFigure
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """The alternative-annotator test; ``each`` has the number of answers by person, most first.
+    """The alternative-annotator test; ``each`` lists each person's number of answers, most first.
 
-    Before version 3, it had no p values for "yes" and "no" over ``questions``.
+    Before version 3, the test had no p values for "yes" and "no" over ``questions``.
     """
 
     passed: bool | None
@@ -111,7 +111,7 @@ class Alternative:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnAgreement:
-    """Agreement of two raters: bias is first minus second in points, leniency bias / maximum."""
+    """Agreement of two raters, with bias (first minus second) and leniency (bias / maximum)."""
 
     n: int
     n_questions: int
@@ -136,7 +136,7 @@ class TooFew:
 
 @dataclass(frozen=True, kw_only=True)
 class ConcatenatedAlpha:
-    """Interval alpha of whole sheets with criteria as items, and the same for shuffled sheets."""
+    """Interval alpha of whole sheets with criteria as items, and of the same sheets shuffled."""
 
     n: int
     value: float | None
@@ -178,7 +178,7 @@ class PointsConfusion:
 
 @dataclass(frozen=True, kw_only=True)
 class RaterPairFigures:
-    """Figures of two raters by column, totals by aspect ("with" or "without"), and by system."""
+    """Figures of two raters by column and by system, with totals by aspect ("with", "without")."""
 
     first: str
     second: str
@@ -217,8 +217,8 @@ class VarianceComponents:
 class Consistency:
     """Number of answers with several sheets, and their mean number of sheets, ``replicates``.
 
-    ``each`` is the harmonic mean of sheets over all answers, because the error of a mean falls
-    with the inverse of its number of sheets.
+    ``each`` is the harmonic mean of the number of sheets over all answers, because the error of a
+    mean falls with the inverse of its number of sheets.
     """
 
     answers: int
@@ -229,7 +229,7 @@ class Consistency:
 
 @dataclass(frozen=True, kw_only=True)
 class Surplus(AgreementFigure):
-    """Surplus in points for answers of a judge's own family: ``own`` of the ``n`` answers."""
+    """Surplus in points for the ``own`` of ``n`` answers that are from the judge's own family."""
 
     own: int
 
@@ -256,7 +256,7 @@ class LengthOf:
 
 @dataclass(frozen=True, kw_only=True)
 class Length:
-    """Effect of length on all answers of a rater, and on those that people also scored."""
+    """Effect of length on a rater's totals, for all answers and for those that people scored."""
 
     own: LengthOf
     common: LengthOf
@@ -281,7 +281,7 @@ class UnscoredShare(Bounded):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeRow(RankPosition):
-    """One row of the leaderboard of judges, for totals; cost and seconds per 1,000 answers.
+    """One row of the leaderboard of judges, for totals; cost and seconds are per 1,000 answers.
 
     ``to_first`` is the test of the first judge against this judge on the answers of both.
     """
@@ -331,7 +331,7 @@ class Steadiness:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleOutcome:
-    """Outcome of a rule: the result, its numbers, missing data with amounts, and the reason."""
+    """Outcome of a rule: the result, its numbers, the amounts of missing data, and the reason."""
 
     result: Result
     numbers: AgreementFigure | WinningRate | UnscoredShare | Steadiness
@@ -351,7 +351,7 @@ class ReplacementVerdict:
 class Agreement:
     """All agreement figures; the first pairs compare each judge with the mean of people.
 
-    Before version 3, every verdict that did not pass was a "no".
+    Before version 3, every rule that was not passed counted as a "no".
     """
 
     version: int

@@ -43,13 +43,14 @@ def family_of(*names: str, known: Mapping[str, str] | None = None) -> str | None
     names
         For example the model name of the endpoint, then the name of the system.
     known
-        Name → family, looked up before any word, ignoring case; an empty string means no family.
+        Name → family, ignoring case; it overrides the words in a name. An empty string means no
+        family.
 
     Returns
     -------
     str or None
         None if no name indicates a family, as for texts by people or from the web. "vicuna" is a
-        family although it was tuned from a llama, because it learned from another model's chats.
+        family although it was tuned from Llama, because it learned from another model's chats.
 
     Examples
     --------
@@ -134,9 +135,9 @@ class PointsGrid:
     has_aspect : shape (n,), bool
     characters : shape (n,)
     raters
-        Raters in the order of the report: people, then judges, each by name.
+        Raters in the order of the report: people, then judges, each sorted by name.
     values
-        Key of a rater, and `PEOPLE` → shape (n, n_columns).
+        Key of a rater, or `PEOPLE`, → shape (n, n_columns).
     """
 
     columns: tuple[str, ...]
@@ -177,7 +178,7 @@ def grid_of(
     Parameters
     ----------
     table
-        The table described above; other columns are ignored.
+        A table from `sheet_table`; other columns are ignored.
     rubric
         The rubric with the names of the columns of points.
     families
@@ -231,7 +232,7 @@ def nan_mean(grids: list[FloatArray], shape: tuple[int, ...]) -> FloatArray:
 def _raters(
     table: pd.DataFrame, families: Mapping[str, str] | None
 ) -> list[tuple[IntArray, SheetRater]]:
-    """Return each rater with the positions of its rows, people first, each kind by name."""
+    """Return each rater with the positions of its rows: people, then judges, sorted by name."""
     pairs = []
     for key, rows in table.groupby("rater_id", sort=True).indices.items():
         part = table.iloc[rows]

@@ -234,7 +234,7 @@ def alpha_figure(
 ) -> AgreementFigure:
     """Return alpha with its interval over questions, based on ``n`` answers.
 
-    If nearly all ``values`` are the same, it needs more questions (`least_items`).
+    If nearly all ``values`` are the same, the interval needs more questions (`least_items`).
     """
     value, without = float(alpha_of(sums.sum(axis=1))), left_out(sums, draws)
     if not value < 1 or np.isnan(without).any():
@@ -261,8 +261,8 @@ def difference_figure(
     """Return the first alpha minus the second, from sums over the same ``n`` answers.
 
     Its p values are for a difference above ``-margin`` and below it. Each is the larger p of two
-    tests, of the difference and of the corresponding ratio of disagreements: with few questions
-    and skewed values, either test alone is wrong too often.
+    tests, one of the difference and one of the corresponding ratio of disagreements: with few
+    questions and skewed values, either test alone is wrong too often.
     """
     ends = alpha_of(first.sum(axis=1)), alpha_of(second.sum(axis=1))
     without = left_out(first, draws), left_out(second, draws)

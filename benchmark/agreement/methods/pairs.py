@@ -112,12 +112,12 @@ def correlations(
     draws: Jackknife,
     wanted: Sequence[Correlation] = KINDS,
 ) -> dict[Correlation, AgreementFigure]:
-    """Return correlations by kind. Equal pairs are grouped, which does not change the result.
+    """Return correlations by kind. Identical pairs are grouped without changing the result.
 
     Parameters
     ----------
     x, y, codes : shape (n,)
-        Paired values, none missing; the code of each pair's question, consecutive from 0.
+        Paired values without gaps, and the codes of their questions, consecutive from 0.
     draws
         Jackknife for the intervals.
     wanted

@@ -39,7 +39,7 @@ ALL_ALIKE = "all answers got the same points"
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Contribution of each answer to the analysis of variance; all have shape (n_answers,)."""
+    """Each answer's contribution to the analysis of variance, in arrays of shape (n_answers,)."""
 
     sizes: FloatArray
     means: FloatArray
@@ -49,8 +49,9 @@ class _Sums:
     def by_question(self, n_questions: int) -> FloatArray:
         """Return the sums from which the variances are computed, shape (6, n_questions).
 
-        The rows are answers, sheets, squared numbers of sheets, squares within, and sheets times
-        mean and squared mean. Means are centred, which keeps differences of squares exact.
+        The rows are the sums of answers, sheets, squared numbers of sheets, squares within
+        answers, sheets times mean, and sheets times squared mean. Means are centred, which keeps
+        differences of squares exact.
         """
         k, centred = self.sizes, self.means - np.average(self.means, weights=self.sizes)
         terms = (np.ones(len(k)), k, k**2, self.within, k * centred, k * centred**2)
@@ -88,7 +89,7 @@ def self_consistency(
 
 
 def spearman_brown(reliability: float, k: float) -> float:
-    """Return the reliability of the mean of k sheets, given that of one sheet.
+    """Return the reliability of the mean of k sheets, given the reliability of one sheet.
 
     >>> round(spearman_brown(0.5, 2), 4)
     0.6667
@@ -162,7 +163,7 @@ def _components(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the variances between (at least ``least``) and within answers, by weight row.
 
-    NaN if a row leaves a single answer.
+    The variance between answers is NaN if a row leaves only one answer.
     """
     answers, sheets, squared, inside, sums, squares = (weights @ term for term in terms)
     within = inside / np.maximum(sheets - answers, 1)
@@ -213,8 +214,8 @@ def _reliability(
 def _without_disagreement(sums: _Sums, replicates: float) -> AgreementFigure:
     """Return the reliability when every answer got the same points each time.
 
-    Disagreement may be rare: if a share of ``1 - reliability`` of the answers had points drawn
-    at random, a difference would probably have occurred among n answers.
+    The interval allows for rare disagreement: if a share of more than ``1 - low`` of the n answers
+    had points drawn at random, a difference would probably have occurred.
     """
     n = len(sums.means)
     shares = np.unique(sums.means.round(6), return_counts=True)[1] / n
@@ -239,7 +240,7 @@ NO_OTHERS = "no judge from another family scored these answers"
 
 
 def self_preference(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> Preference:
-    """Return a judge's surplus for its own answers, in total points.
+    """Return a judge's surplus for answers of its own family, in total points.
 
     It is measured against people and against judges of other families, averaged for each answer.
     Intervals leave out one question at a time.
@@ -270,7 +271,7 @@ def self_preference(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> Pr
 def _surplus(
     grid: PointsGrid, differences: FloatArray, own: np.ndarray, draws: Jackknife
 ) -> Surplus:
-    """Return the mean difference on own answers minus the mean on all others, in points."""
+    """Return the mean difference on own-family answers minus that on all others, in points."""
     known = ~np.isnan(differences)
     differences, mine = differences[known], own[known]
     n, n_own = len(differences), int(mine.sum())

@@ -1,4 +1,4 @@
-"""People as the reference, and the rules for replacing them by a judge."""
+"""People as the reference, and the rules for replacing them with a judge."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ NO_SECOND = "no answer was scored by both the judge and two people"
 
 
 def people_together(grid: PointsGrid, draws: Jackknife) -> PeopleCounts:
-    """Return the interval and ordinal alpha of all people for each column."""
+    """Return the interval and ordinal alphas of all people for each column."""
     counts = (~np.isnan(points_of(grid, "total", grid.persons))).sum(axis=1)
     made_one = [
         grid.column(person.key, "total") for person in grid.people if person.is_consolidated
@@ -241,7 +241,7 @@ class Levels:
 
     @classmethod
     def of(cls, column: str, n_columns: int, n_judges: int) -> Levels:
-        """Return the levels corrected for the columns of a page and the judges of a study."""
+        """Return the levels, corrected for the columns on a page and the judges in a study."""
         others = 1 if column == "total" else n_columns - 1
         return cls(
             yes=corrected_level(LEVEL / 2, n_judges),
@@ -256,7 +256,8 @@ def verdict(rules: dict[str, RuleOutcome]) -> ReplacementVerdict:
 def by_alternative(test: Alternative, n_people: int, levels: Levels) -> RuleOutcome:
     """Apply the rule "alternative" to one column; "yes" also needs `Alternative.passed`.
 
-    ``missing`` has the number of people, and of answers that two people and the judge must score.
+    ``missing`` has the number of missing people, and of answers that two people and the judge must
+    still score.
     """
     rate = WinningRate(omega=test.omega, rho=test.rho, n=test.n, caution=test.caution)
     if test.p_yes is None or test.p_no is None:
@@ -282,7 +283,7 @@ def by_agreement(difference: AgreementFigure, levels: Levels) -> RuleOutcome:
 
 
 def by_bias(leniency: AgreementFigure, levels: Levels) -> RuleOutcome:
-    """Apply the rule "bias": the mean of judge minus people, as a share of the maximum."""
+    """Apply the rule "bias": the judge's mean minus people's, as a share of the maximum."""
     return _by_figure(leniency, "mean of a judge", levels)
 
 
@@ -383,7 +384,7 @@ def _answers_lost(unscored: int, sheets: int, replicates: int) -> tuple[int, int
 
 
 def _answers_needed(lost: int, n: int, level: float) -> int:
-    """Return how many more replies would show a "yes" at the same lost share; 0 if none can."""
+    """Return how many more replies would show "yes" at the same share of losses; 0 if none can."""
     from scipy import special
 
     if lost >= UNSCORED_MARGIN * n:

@@ -64,7 +64,7 @@ def compute(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> dict
 def with_points_by_code(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     """Add a column with the points for each answer's number of sentences.
 
-    The points are NaN if no criterion counts sentences, and beyond `MOST_COUNTED` answers.
+    The points are NaN if no criterion counts sentences, and for answers beyond `MOST_COUNTED`.
     """
     points: dict[str, float] = {}
     if len(_COUNTED) > MOST_KEPT:

@@ -45,9 +45,9 @@ class AgreementSelection:
     column, measure
         Column and measure in the tables of all pairs.
     first, second
-        Keys of the pair shown in detail; empty without pairs.
+        Keys of the pair shown in detail; empty if there are no pairs.
     judge
-        Key of the judge in the verdict; empty without judges.
+        Key of the judge in the verdict; empty if there are no judges.
     snapshot, rubric
         Ids from the URL; empty if not given.
     condition
@@ -133,7 +133,7 @@ def state_of(snapshot: BoardSnapshot, choice: AgreementSelection) -> str:
 
 
 def pair_of(figures: Agreement, choice: AgreementSelection) -> RaterPairFigures | None:
-    """Return the figures of the pair shown in detail; None if it does not exist."""
+    """Return the figures of the pair shown in detail; None if the pair does not exist."""
     wanted = (choice.first, choice.second)
     return next((pair for pair in figures.pairs if (pair.first, pair.second) == wanted), None)
 

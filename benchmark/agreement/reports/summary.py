@@ -171,7 +171,7 @@ def difference_plot(
     """Plot dots (fields mean, difference, n) and named dashed lines.
 
     The size of a dot shows its number of answers. The names (field what) are on the right with
-    their values, moved apart if lines are close together.
+    their values and are moved apart if lines are close together.
     """
     heights = [point["difference"] for point in points] + [line["at"] for line in lines]
     plane = plane_of(
@@ -233,7 +233,7 @@ Row = dict[str, Any]
 
 
 def _ceiling_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
-    """Return rows for people and the judge, for each column with at least one of the figures."""
+    """Return rows for people and the judge, for each column with a figure for at least one."""
     judge = figures.with_people.get(choice.judge, {})
     rows = []
     for key, name in column_names(figures).items():

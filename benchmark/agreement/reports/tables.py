@@ -133,7 +133,7 @@ def _criteria(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any,
 
 
 def _ceiling(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
-    """Return the agreement among people and of the chosen judge with them, for each column."""
+    """Return people's agreement and the chosen judge's agreement with them, for each column."""
     judge, people = figures.with_people.get(choice.judge, {}), figures.people.columns
     names = column_names(figures)
     return [(name, people[key].alpha_interval, judge.get(key)) for key, name in names.items()]

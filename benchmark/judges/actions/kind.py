@@ -103,7 +103,7 @@ class RequestWriter:
         self._shared: dict[str | None, dict[str, str]] = {}
 
     def write(self, key: ScoringCallKey, answer: Answer) -> kinds.CallRequest:
-        """Return the request for one answer, with the changes of its probe, if any."""
+        """Return the request for one answer; probes have planted text or swapped objects."""
         group = group_of(self.prompt, self.rubric, key)
         text = answer.text
         if key.probe == CANARY:
@@ -204,7 +204,7 @@ class ScoringKind:
         return subjects_of(run.study, target, run.spec["seed"], groups)
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Write the prompts, with two queries.
+        """Write the prompts, using two queries.
 
         Raises `ContaminatedTargetError` if one of the answers is held out.
         """
@@ -230,11 +230,11 @@ class ScoringKind:
         return ReplyReading.unscored(judgement.reading, judgement)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store one sheet per answer and replicate, and store probes outside of all means."""
+        """Store one sheet per answer and replicate, and store probes, which no mean includes."""
         store_ended(run, ended)
 
     def values(self, run: Run) -> dict[str, int]:
-        """Count each total, or each group's total if a reply covers a single group."""
+        """Count how often each total occurs, by group if a reply covers a single group."""
         totals: Counter[tuple[str, Any]] = Counter()
         if run.prompt.kind == GROUP:
             parts = run.judgement_parts.filter(reason="").values_list("group", "points")
@@ -257,7 +257,7 @@ class ScoringKind:
 
 
 def refuse_unfit(run: Run, rubric: RubricVersion) -> None:
-    """Raise `RunRefused` if the judge would see something other than people see."""
+    """Raise `RunRefused` if the judge would not see the same rubric and scale as people."""
     target = run.spec["target"]
     if not is_the_text_of(rubric, target):
         raise RunRefused("The plan does not contain the text of this rubric version.")
@@ -298,7 +298,7 @@ def _answers(study: Study) -> QuerySet[Answer]:
 
 
 def _draft(study: Study, version: PromptVersion, answer: Model) -> tuple[Run, list[Model]]:
-    """Return a preview run under the study's newest rubric, without examples."""
+    """Return a preview run with the study's newest rubric and without examples."""
     rubric = study.rubric_versions.order_by("-created_at", "-pk").first() or default_rubric(study)
     spec = {"target": target_of(rubric), "seed": 1}
     return Run(study=study, kind=KIND, prompt=version, spec=spec), [answer]

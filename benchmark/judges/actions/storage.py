@@ -29,7 +29,7 @@ Plain = Mapping[tuple[int, int], float | None]
 
 
 def settle_trust(scoring: ScoringRun, rubric: Rubric) -> None:
-    """Decide each canary and the run once all canaries and their plain answers are finished.
+    """Decide each canary and the run's trust once all canaries and plain answers are finished.
 
     Until then, and again while some of them are repeated, the trust is pending.
     """
@@ -102,7 +102,7 @@ def plain_totals(run: Run, rubric: Rubric, probes: Sequence[ProbeResult]) -> Pla
 def maximum_of(points: Mapping[str, float], rubric: Rubric) -> float:
     """Return the maximum total of a probe's criteria.
 
-    Without points, this is the maximum of the rubric.
+    If the probe has no points, this is the maximum of the rubric.
     """
     maxima = {criterion.key: criterion.maximum for criterion in rubric.criteria}
     return float(sum(maxima[key] for key in points)) or float(rubric.maximum)
@@ -366,7 +366,7 @@ def _wrong_joins(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
 
 
 def _wrong_trust(scoring: ScoringRun, rubric: Rubric) -> Iterator[str]:
-    """Yield problems with canaries or trust that do not follow from the stored points."""
+    """Yield canary results and trust that do not follow from the stored points."""
     run = scoring.run
     open_now = run.calls.filter(state__in=Call.OPEN).values_list("subject_ids", flat=True)
     keys = (ScoringCallKey(*ids) for ids in open_now)

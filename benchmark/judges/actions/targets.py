@@ -103,7 +103,7 @@ def candidates(rubric: RubricVersion) -> list[ScoredExample]:
 
 
 def draw_examples(offered: Sequence[ScoredExample], shots: int, seed: int) -> list[ScoredExample]:
-    """Draw examples about different questions with a seed, fewer than requested if few exist."""
+    """Draw seeded examples about different questions, fewer than requested if too few exist."""
     order = sorted(offered, key=lambda example: example.key)
     random.Random(seed).shuffle(order)  # noqa: S311 - a reproducible choice
     examples: dict[int, ScoredExample] = {}
@@ -197,8 +197,8 @@ def target_of(
     systems, scenarios
         Public ids and numbers that narrow the choice; empty for all.
     conditions
-        Public ids or `ALL`. If empty, only plain answers are chosen, but any condition with
-        ``round`` and ``answers``.
+        Public ids or `ALL`. If empty, only plain answers are chosen, except that ``round`` and
+        ``answers`` include answers under any condition.
     scoring_round, answers
         Public ids, for the choices that need them.
     sample
@@ -246,7 +246,7 @@ def _rubric(text: str) -> Rubric:
 def chosen_answers(study: Study, target: Mapping[str, Any]) -> QuerySet[Answer]:
     """Return the answers that a target selects, including held-out answers.
 
-    Blank answers are left out, and answers about comparisons that their system was trained on.
+    Blank answers and answers about comparisons that their system was trained on are left out.
     """
     return _named(study, target).filter(~is_learned())
 
@@ -277,7 +277,7 @@ def _named(study: Study, target: Mapping[str, Any]) -> QuerySet[Answer]:
 
 
 def _under(rows: QuerySet[Answer], target: Mapping[str, Any]) -> QuerySet[Answer]:
-    """Return the rows under the target's conditions; targets without conditions include all."""
+    """Return the rows under the target's conditions, or all rows if it has no conditions."""
     chosen = target.get("conditions", [ALL])
     is_named = target["choice"] in ("answers", "round")
     if not is_named:

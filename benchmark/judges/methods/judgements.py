@@ -298,7 +298,7 @@ def read_judgement(
     rubric : Rubric
         Rubric shown to the judge.
     group : str, optional
-        The group whose criteria were requested; KeyError for an unknown group.
+        The group whose criteria were requested; an unknown group raises KeyError.
     """
     try:
         # A finish reason is not needed, because the end of a JSON object is known.

@@ -179,7 +179,7 @@ def calibrate(
 
 
 def _other_answers(scored: ScoreArrays, judge: str, options: BoardOptions) -> str | None:
-    """Return a reason if the draw represents too many or too few answers; else None."""
+    """Return the reason if the draw represents too many or too few answers; otherwise None."""
     people = scored.of_judge(PEOPLE)
     stands_for = options.draws[int(scored.round[people][0])]["stands_for"]
     places = {(s, n) for s, n in zip(scored.system[people], scored.scenario[people], strict=True)}

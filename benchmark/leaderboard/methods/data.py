@@ -37,11 +37,11 @@ class ScoreArrays:
     Attributes
     ----------
     judges, systems, scenarios, questions
-        Values of the codes below, with people as the first judge and systems by name.
+        Values of the codes below, with people as the first judge and systems sorted by name.
     judge, system, scenario, question, answer : int, shape (n,)
         Codes; those in ``answer`` number the answers of the whole table.
     value : float, shape (n,)
-        Mean points over the sheets with this column; NaN without such sheets.
+        Mean points over the sheets with this column; NaN if there are no such sheets.
     sheets, scored : int, shape (n,)
         Numbers of requested sheets and of sheets with a value.
     characters : float, shape (n,)
@@ -51,7 +51,7 @@ class ScoreArrays:
     probability : float, shape (n,)
         Probability with which the answer was drawn for people; NaN if unknown.
     round : int, shape (n,)
-        Scoring round of its sheets; 0 without a round, -1 for several.
+        Scoring round of the row's sheets; 0 for no round, -1 for several.
     """
 
     judges: tuple[str, ...]

@@ -173,8 +173,9 @@ class StandingRow(BoundedMean):
     ----------
     mean, low, high
         For a ranked system, the mean over the common questions and the compared scenarios, so that
-        differences of means are those of the pairs. For other systems, the mean over their own
-        questions, in the compared scenarios if possible; it cannot be compared with other means.
+        differences between means equal the differences in `SystemPairs`. For other systems, the
+        mean over their own questions, in the compared scenarios if possible; it cannot be compared
+        with other means.
     is_common
         Whether the mean is over the common questions.
     scenarios
@@ -246,14 +247,14 @@ class JudgeRanking:
     Attributes
     ----------
     scenarios
-        Scenarios in which systems are compared; systems without scenarios count with their own
-        answers.
+        Scenarios in which systems are compared; for systems without scenarios, their own answers
+        count.
     standings
         Standings of the ranked systems, best first; ``system`` is the position as text.
     unranked
         Position of a system → reason for its missing rank.
     n_common, n_questions
-        Numbers of questions that all ranked systems share, and that any system has a score for.
+        Numbers of questions that all ranked systems share, and for which any system has a score.
     detectable
         Difference between any two systems that these questions detect with power .8.
     reason
@@ -289,8 +290,8 @@ class JudgeRanking:
     def questions_needed(self, place: int) -> int | None:
         """Return how many common questions would show a pair's difference with power .8.
 
-        With that number, the detectable difference is at most the observed difference, because it
-        falls at least in proportion to the square root of the number of questions.
+        With that number, the detectable difference is at most the observed difference, because the
+        detectable difference falls at least as fast as the inverse square root of the number.
         """
         detectable, mean = self.pairs.detectable[place], abs(self.pairs.mean[place])
         if not detectable or not mean:
@@ -299,7 +300,7 @@ class JudgeRanking:
         return needed if needed <= MOST_NEEDED else None
 
     def top(self, confidence: float) -> tuple[list[Standing], list[Standing]]:
-        """Return the systems with the highest mean, and those not separable from all of them."""
+        """Return the systems with the highest mean, and those not separable from one of them."""
         ranked = [standing for standing in self.standings if standing.rank is not None]
         best = [standing for standing in ranked if standing.rank == 1]
         apart = self.told_apart(confidence)
@@ -355,12 +356,12 @@ class CalibratedStanding(BoundedMean):
     Attributes
     ----------
     mean, low, high
-        Averages over its scenarios. They assume that errors of scenarios agree, so the interval is
-        too wide rather than too narrow.
+        Averages over the system's scenarios. As if the errors of scenarios were fully correlated,
+        the bounds are averaged, so the interval is too wide rather than too narrow.
     n_both
         Number of answers scored by both people and the judge.
     to_halve
-        Number of further answers that people must score to halve the width of intervals.
+        Number of further answers that people must score to halve the width of the interval.
     """
 
     judge: str
@@ -405,7 +406,7 @@ class PaperCell:
 
 @dataclass(frozen=True, kw_only=True)
 class PaperRow:
-    """One system for one judge: mean of its scenario means ± mean of their sds, ``n`` sheets."""
+    """One system for one judge: mean of scenario means ± mean of their sds, over ``n`` sheets."""
 
     judge: str
     system: int
@@ -496,7 +497,7 @@ class ScoreBoard:
 
 
 def _of_version_2(board: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a board of version 2 without its bootstrap and claims that were not tested."""
+    """Return a board of version 2 without its bootstrap settings and untested claims."""
     options = {key: value for key, value in board["options"].items() if key not in RESAMPLING}
     rankings = [
         {

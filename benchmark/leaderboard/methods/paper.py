@@ -104,7 +104,7 @@ def system_scores(cells: pd.DataFrame) -> pd.DataFrame:
 def scenario_scores(
     sheets: pd.DataFrame, column: str = "total", *, over: Over = "answers"
 ) -> pd.DataFrame:
-    """Return the data of figures 6 and 7: scenarios 1–4 over all systems, by answers or by cells.
+    """Return the data of figures 6 and 7: scenarios 1–4 over the answers or cells of all systems.
 
     Returns
     -------
@@ -136,7 +136,8 @@ def aspect_scores(
         Whether the question of each sheet names an aspect.
     over : {"cells", "answers"}
         The paper prints the mean of cell means ± their population sd (ddof 0), which shows how
-        much systems and scenarios differ, not answers. Over answers, the sd has ddof 1.
+        much systems and scenarios differ, not how much answers do. Over answers, the sd has
+        ddof 1.
 
     Returns
     -------

@@ -42,7 +42,7 @@ def part_means(
     rankings: tuple[JudgeRanking, ...],
     options: BoardOptions,
 ) -> dict[str, dict[str, tuple[Mean, ...]]]:
-    """Map judge and part to the part's mean by system, over the same answers as its row.
+    """Map judge and part to the part's mean by system, over the answers of the system's row.
 
     Therefore the groups of a ranked system add up to its mean if all sheets are complete. ``n``
     counts answers with the part; mean and bounds are None if the row has no mean.
@@ -155,7 +155,7 @@ def distributions(
 
 
 def people_beside_judges(scored: ScoreArrays) -> tuple[HumanComparison, ...]:
-    """Return means of people and each judge by system and scenario, over answers both scored."""
+    """Return people's and each judge's means by system and scenario, over answers both scored."""
     if PEOPLE not in scored.judges:
         return ()
     n = int(scored.answer.max(initial=-1)) + 1

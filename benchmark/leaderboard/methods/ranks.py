@@ -196,7 +196,7 @@ def common_ground(
     coverage: dict[int, float],
     options: BoardOptions,
 ) -> Ground:
-    """Choose the scenarios, systems and questions of a judge that are compared.
+    """Choose the scenarios, systems and questions to compare for one judge.
 
     A scenario is compared if more than half of the systems with scenarios have it. Thin cells do
     not count, because a few answers must not change a rank. Systems are left out if they have too

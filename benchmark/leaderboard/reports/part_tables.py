@@ -144,13 +144,13 @@ def distribution_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Colum
 
 
 def scenario_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
-    """Return a column for each scenario; rows are a name and its means."""
+    """Return a column for each scenario; each row has a name and its means."""
     names = enumerate(scenario_names(board))
     return [Column(_("System"), "0"), *(EstimateColumn(name, f"1.{at}") for at, name in names)]
 
 
 def scenario_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> list[tuple[str, Any]]:
-    """Return each system's means by scenario, with all answers in the last row."""
+    """Return each system's means by scenario; the last row covers all answers."""
     rows: list[tuple[str, Any]] = [
         (row.name, [cell.cell if cell and not cell.cell.is_thin else None for cell in row.cells])
         for row in board_rows(board, judge)
@@ -243,7 +243,7 @@ class SystemPair:
 
 
 def pair_of(board: ScoreBoard, judge: str, system: int, other: int) -> SystemPair | None:
-    """Return the difference of two ranked systems, the better system first; None without ranks."""
+    """Return the difference of two systems, the better first; None unless both are ranked."""
     ranking = ranking_of(board, judge)
     pairs = enumerate(ranking.pairs.rows())
     place, pair = next(

@@ -48,7 +48,7 @@ class Filters:
 
     @classmethod
     def from_query(cls, query: Mapping[str, Any], recipe: dict[str, Any]) -> Filters:
-        """Read the filters from a query string, ignoring values that the recipe does not have."""
+        """Read the filters from a query string, ignoring values that the recipe does not list."""
         columns = {spec["key"] for spec in recipe["columns"]}
         column, scenario = query.get("column", TOTAL), query.get("scenario", "")
         aspect, dataset = query.get("aspect", ""), query.get("dataset", "")

@@ -67,8 +67,8 @@ class BoardLine:
     place, id, name
         Position, id and name of the system.
     row, standing, why, remark
-        Its figures, its rank or the reason for a missing rank, and remarks on missing data
-        without repeats.
+        Its figures, its rank or the reason for a missing rank, and remarks on missing data, each
+        only once.
     cells, others
         Cells by scenario, and means by the board's other judges; None if missing.
     length, calibrated, cost
@@ -346,7 +346,7 @@ def _totals(snapshot: BoardSnapshot) -> pd.Series:
 
 
 def _why_gone(sheets: list[str]) -> dict[str, int]:
-    """Count why sheets from the earlier snapshot no longer count, by reason."""
+    """Count, by reason, the sheets from the earlier snapshot that no longer count."""
     counts: dict[str, int] = {}
     excluded = Place.objects.filter(
         round=OuterRef("round"), rater=OuterRef("rater"), excluded_at__isnull=False

@@ -89,7 +89,7 @@ def _nobody(board: ScoreBoard, judge: str, ranking: JudgeRanking) -> Conclusion:
 
 
 def _so_far(board: ScoreBoard, judge: str) -> str:
-    """Return the requirements of a ranking, and the scored questions of each system so far."""
+    """Return the requirements for a ranking, and each system's number of scored questions."""
     least = board.options.least_questions
     text = ngettext(
         "A ranking needs %(n)s question on which two systems both have scores.",
@@ -157,7 +157,7 @@ def _highest(
 
 
 def _alike(ranked: list[Standing], names: dict[str, str]) -> str:
-    """State that no two systems of the board can be told apart."""
+    """State that no two systems on the board can be told apart."""
     if len(ranked) == 2:
         both = listed([names[standing.system] for standing in ranked])
         return _("These data cannot tell %s apart.") % both
@@ -202,7 +202,7 @@ Recipe = dict[str, Any]
 
 
 def _named(board: ScoreBoard, judge: str) -> list[tuple[str, BoardLine]]:
-    """Return the best rows with distinct names."""
+    """Return the best rows, with names that distinguish them."""
     rows = board_rows(board, judge)[:MOST]
     return list(zip(distinct(row.name for row in rows), rows, strict=True))
 
@@ -285,7 +285,7 @@ def _groups(board: ScoreBoard, judge: str, recipe: Recipe, size: str) -> Spec:
 
 
 def _spread_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
-    """Return the first and last system, among ranked systems or else among all with answers."""
+    """Return the first and last ranked system or, without ranks, those of all with answers."""
     rows = [(name, row) for name, row in _named(board, judge) if row.row.n_answers]
     rows = [(name, row) for name, row in rows if row.standing] or rows
     ends = rows[:1] + rows[-1:] if len(rows) > 1 else rows

@@ -180,7 +180,7 @@ def pair_figures(board_view: BoardView, chosen: list[str]) -> list[Figure]:
 
 
 def _pair(board_view: BoardView, chosen: list[str]) -> SystemPair | PaperPair | None:
-    """Return the chosen pair by the recipe shown; None unless both can be compared.
+    """Return the chosen pair under the recipe shown; None unless both can be compared.
 
     Systems can be compared if they have ranks or, for the paper's recipe, sheets.
     """
@@ -206,7 +206,7 @@ def _live_context(request: StudyRequest, study: Study) -> dict[str, Any]:
 
 
 def _filters_context(board_view: BoardView) -> dict[str, Any]:
-    """Return the filter choices of the whole board; empty before the first figures."""
+    """Return the filter choices of the whole board; empty before any figures are computed."""
     if board_view.snapshot is None:
         return {}
     recipe, whole = board_view.snapshot.recipe, board_view.snapshot.board

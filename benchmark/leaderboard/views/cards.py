@@ -55,7 +55,7 @@ MOST_JUDGES = 3
 
 
 def leaderboard(board: ScoreBoard, judge: str, *, is_ticked: bool) -> Board:
-    """Return the systems as ranked by one judge; with ``is_ticked``, two can be selected."""
+    """Return the systems as ranked by one judge; if ``is_ticked``, two can be selected."""
     reason = ranking_of(board, judge).reason
     columns = [BoardColumn("mean", _("Mean"), lambda row: _mean(row.row), word="interval")]
     if any(estimate.judge == judge and estimate.mean is not None for estimate in board.calibrated):
@@ -132,7 +132,7 @@ def _others(board: ScoreBoard, judge: str) -> list[BoardColumn]:
 
 
 def _drawn(draw: Callable[[Any], BoardCell], part: str, at: int, row: Any) -> BoardCell:
-    """Return one of several cells of a row."""
+    """Return the cell at position ``at`` of a row's cells named ``part``."""
     return draw(getattr(row, part)[at])
 
 
@@ -342,7 +342,7 @@ def _leaderboard(board_view: BoardView, board: ScoreBoard) -> Board:
 
 
 def _as_shown(figure: Figure, recipe: dict[str, Any]) -> Figure:
-    """Return a figure in page form, with criteria as named rows because they are many."""
+    """Return a figure in page form, with criteria as named rows because there are many."""
     table = joined(figure.table)
     if figure.slug not in ("groups", "criteria") or not isinstance(table, PageTable):
         return figure

@@ -97,7 +97,7 @@ class BoardView:
 
     @property
     def files(self) -> Files:
-        """Download URLs of its figures; public URLs contain no ids of studies or people."""
+        """Download URLs of the figures; public URLs contain no ids of studies or people."""
         snapshot, _board = self.found
         if self.is_public:
             paper = f"&recipe={PAPER}" if self.is_paper else ""
@@ -142,7 +142,7 @@ def board_or_404(study: Study, number: int) -> BoardSnapshot:
 
 
 def rubric_of(study: Study, request: HttpRequest) -> tuple[RubricVersion | None, list]:
-    """Return the requested or else the newest rubric with sheets, and all rubrics with sheets."""
+    """Return the requested or newest rubric with sheets, and all rubrics with sheets."""
     known = boards_of(study)
     wanted = request.GET.get("rubric", "")
     if not wanted:
