@@ -1,4 +1,4 @@
-"""Forms of runs in which a language model proposes key points or assigns statements."""
+"""Forms for runs in which a language model proposes key points or assigns statements."""
 
 from typing import Any
 

@@ -161,7 +161,7 @@ def batches_of(is_apart: Sequence[bool], size: int) -> list[list[int]]:
 
 
 def next_size(size: int, attempt: int) -> int:
-    """Return the batch size of an attempt, which shrinks to limit the effect of bad statements.
+    """Return the batch size for an attempt, which shrinks to limit the effect of bad statements.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Forms of counts, counting rounds, counting runs and imports of counts."""
+"""Forms for counts, counting rounds, counting runs and imports of counts."""
 
 from typing import Any
 

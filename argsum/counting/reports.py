@@ -146,7 +146,7 @@ class CountColumn:
 
 
 def beside_sheet(sheet: CountSheet) -> dict[str, Any]:
-    """Return the marks of this sheet and of the other sheets of its set, row by row."""
+    """Return the marks of this sheet and of the other sheets for its set, row by row."""
     others = (
         sheet.summary_set.count_sheets.filter(state__in=SHOWN_STATES)
         .exclude(pk=sheet.pk)

@@ -199,7 +199,7 @@ class SystemRunViews(StudyViews):
 
     @extend_schema(responses=RunFiguresSerializer)
     def figures(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Return every cell and setting, with figures of the clusters."""
+        """Return every cell and setting, with figures on the clusters."""
         run = self.find_row(public_id)
         refuse_unknown(request, set())
         lines = cell_lines(run, list(cells_of(run.dataset, run.split)))

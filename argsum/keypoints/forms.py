@@ -121,7 +121,7 @@ class SystemRunForm(forms.Form):
         return list(rows.values_list("name", flat=True))
 
     def faults(self) -> tuple[Fault, ...]:
-        """Return the systems of other packages that cannot be chosen."""
+        """Return the systems from other packages that cannot be chosen."""
         return faults()
 
     def clean(self) -> dict[str, Any]:

@@ -422,7 +422,7 @@ def _least(request: StudyRequest) -> float:
 
 
 def _settings(summary_set: SummarySet) -> list[SummarySet]:
-    """Return the sets of all settings of this cell in the same run."""
+    """Return the run's sets for this cell in all settings."""
     if summary_set.system_run is None:
         return []
     rows = summary_set.system_run.sets.filter(

@@ -338,7 +338,7 @@ def across_within(metric: Values, human: Values, cells: Sequence[str]) -> Correl
 
 
 def pairwise_pearson(raters: Mapping[str, Values]) -> RaterPairs:
-    """Return Pearson's r of every pair of raters over the sets that both judged.
+    """Return Pearson's r for every pair of raters over the sets that both judged.
 
     Parameters
     ----------

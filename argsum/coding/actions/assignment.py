@@ -317,7 +317,7 @@ def _keep_agreement(
 
 
 def _free_statements(analysis: Analysis) -> Any:
-    """Return the statements of an analysis that no person placed, in order."""
+    """Return an analysis's statements that no person placed, in order."""
     placed = Placement.objects.filter(analysis=analysis)
     by_hand = placed.filter(is_by_hand=True).values("argument")
     rows = CellArgument.objects.filter(pk__in=placed.values("argument")).exclude(pk__in=by_hand)

@@ -1,4 +1,4 @@
-"""Prompts of proposals and assignments, and the content of their requests."""
+"""Prompts for proposals and assignments, and the content of their requests."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -36,7 +36,7 @@ ASSIGNMENT_PROMPTS = {
 def read_request(
     prompt: PromptVersion, target: Mapping[str, Any], cell: Cell, statements: Sequence[str]
 ) -> CallRequest:
-    """Return a request for the key points of some statements."""
+    """Return a request for the key points in the given statements."""
     neutrals = [neutralise(text) for text in statements]
     records = [{"statement": neutral.text} for neutral in neutrals]
     return _proposal_request(prompt, target, cell, READ, records, neutrals)
@@ -59,7 +59,7 @@ def merge_request(
 def assign_request(
     prompt: PromptVersion, target: Mapping[str, Any], cell: Cell, statements: Sequence[str]
 ) -> CallRequest:
-    """Return a request for the codes of some statements; a run has one codebook."""
+    """Return a request for the codes of the given statements; a run has one codebook."""
     neutrals = [neutralise(text) for text in statements]
     codes = [entry["code"] for entry in target["codebook"]]
     records = [

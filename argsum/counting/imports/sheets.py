@@ -48,7 +48,7 @@ def rater_of(options: Mapping[str, Any], file_name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CountEntry(ImportEntry):
-    """One rater's counts for one set; identified by set and rater."""
+    """One rater's counts for one set, identified by set and rater."""
 
     is_row: ClassVar[bool] = False
     makes: ClassVar[str] = COUNT_SHEETS
@@ -110,10 +110,10 @@ def stored_sheets(
 
 
 class FreePlaces:
-    """Unused positions of a rater's sheets in one file; one query.
+    """Unused positions of a rater's sheets in one file, read in one query.
 
     A row keeps its number unless an earlier version of the file, or its import into another
-    dataset, has a sheet of another set at that position. Then it is placed after all other sheets.
+    dataset, has a sheet for another set at that position. Then it is put after all other sheets.
     Set and rater identify a sheet, so a second import of the same rows still adds nothing.
     """
 
@@ -141,7 +141,7 @@ def _unique(counted: CountedSet) -> float | None:
 
 
 def _half_step(count: float) -> float:
-    """Return the nearest half step if it differs by rounding only, else the count itself."""
+    """Return the nearest half step if it differs only by rounding, else the count itself."""
     near = round(2 * count) / 2
     return near if abs(near - count) < 1e-6 else count
 
@@ -154,7 +154,7 @@ class NotThisSet(Exception):
 
 
 class SetFinder:
-    """The cells of one dataset and their imported sets; three queries.
+    """The cells of one dataset and their imported sets, read in three queries.
 
     ``how`` defines when differently worded references match those of the dataset: if the match is
     clear (empty), never (`ONLY_SAME`), or by order (`BY_ORDER`).

@@ -247,8 +247,8 @@ def same_references(texts: Sequence[str], known: Sequence[str]) -> list[Referenc
     Raises
     ------
     OtherReferences
-        If the numbers of references differ, if a reference shares too few words with every
-        remaining reference, or if several references match it about equally well.
+        If the numbers of references differ, or if a reference shares too few words with every
+        remaining reference or matches several of them about equally well.
 
     Examples
     --------

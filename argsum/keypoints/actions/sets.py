@@ -58,7 +58,7 @@ def place(solved: Summary) -> ArgumentPlacement:
     """Assign arguments to key points, and sort key points by number of arguments, largest first.
 
     An argument in a cluster belongs to the key point of that cluster. Every other argument belongs
-    to the key point that it matches best, if that score is above 0.
+    to the key point that it matches best, if the match score is above 0.
     """
     if solved.match is None:
         raise ValueError("Arguments cannot be matched to key points without scores.")
@@ -138,7 +138,7 @@ def fill_set(summary_set: SummarySet, solved: Summary) -> None:
 
 
 def refuse_stopped(run: SystemRun) -> None:
-    """Lock the run's row, in a transaction; raise `RunStopped` if the run is not running."""
+    """Lock the run's row within a transaction; raise `RunStopped` if the run is not running."""
     rows = SystemRun.objects.select_for_update().filter(pk=run.pk)
     if rows.values_list("state", flat=True).first() != SystemRun.State.RUNNING:
         raise RunStopped
@@ -259,7 +259,7 @@ class SetParts:
     is_whole: bool = False
 
     def covers(self, clusters: Collection[int]) -> bool:
-        """Return whether these clusters are complete."""
+        """Return whether each of the clusters has a key point or a reason for having none."""
         return self.is_whole or all(
             cluster in self.texts or cluster in self.reasons for cluster in clusters
         )
@@ -317,7 +317,7 @@ def has_ready_sets(run: SystemRun) -> bool:
 
 
 def cells_to_ask(run: SystemRun) -> QuerySet[Cell]:
-    """Return the cells of a run that have arguments; nothing is written about other cells."""
+    """Return a run's cells that have arguments; nothing is written about other cells."""
     condition = Q(arguments__isnull=False) if run.is_unfiltered else Q(arguments__left_out="")
     return cells_of(run.dataset, run.split).filter(condition).distinct()
 

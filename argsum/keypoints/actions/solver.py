@@ -44,7 +44,7 @@ from cqa_site.runs.jobs import StaleWorker
 
 
 def clock() -> float:
-    """Return elapsed seconds, without the time to load sentence models."""
+    """Return elapsed seconds, excluding the time to load sentence models."""
     return perf_counter() - seconds_loading()
 
 
@@ -130,7 +130,7 @@ class RunScorers:
         return quality_scorer_of(scorer)
 
     def vectors(self, arguments: Sequence[str], topic: str) -> Scores:
-        """Return sentence vectors from the match scorer if possible, else from packaged MiniLM."""
+        """Return sentence vectors from the match scorer, if possible, or the packaged MiniLM."""
         return self._encoder.vectors(
             with_topic(arguments, topic if self._encoder.uses_topic else "")
         )
@@ -211,7 +211,7 @@ class CellInputs:
 
 
 def arguments_of(run: SystemRun, cell: Cell) -> list[CellArgument]:
-    """Return the arguments of a cell that the run uses, in order."""
+    """Return the arguments that the run uses in a cell, in order."""
     rows = cell.arguments.order_by("position").only("text", "quality")
     return list(rows if run.is_unfiltered else rows.filter(left_out=""))
 

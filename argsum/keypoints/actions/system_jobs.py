@@ -1,4 +1,4 @@
-"""Background job of a system run, and completion of sets with texts by language models."""
+"""Background job of a system run, and completion of sets with texts from language models."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -176,7 +176,7 @@ def _in_words(problem: Exception) -> str:
 
 
 def _compute(run: SystemRun, work: JobContext) -> None:
-    """Compute the missing sets; skip cells that still wait for a text by a language model."""
+    """Compute the missing sets; skip cells that are still waiting for a language model."""
     system = system_of(run)
     settings = combinations(system.in_order(run.grid))
     cells = list(cells_of(run.dataset, run.split))

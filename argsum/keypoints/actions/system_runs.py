@@ -236,7 +236,7 @@ def is_at_work(run: SystemRun) -> bool:
 def free_label(study: Study, wanted: str, fields: dict[str, Any]) -> str:
     """Return the requested name, or the first numbered variant that is free in the study.
 
-    Tables combine sets of the same name in one row. Runs may therefore share a name only if they
+    Tables combine sets with the same name in one row. Runs may therefore share a name only if they
     are identical except for cells and settings.
     """
     same = {name: value for name, value in fields.items() if name not in ("split", "grid")}

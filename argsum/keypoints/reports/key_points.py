@@ -351,7 +351,7 @@ def _line(text: str) -> str:
 def sides_finding(sides: Sequence[StanceSide], sheets: int) -> Conclusion | None:
     """Return how many arguments the key points cover, and which key point has the most.
 
-    ``sheets`` is the number of judgements of these sides' sets. There is no finding without
+    ``sheets`` is the number of judgements of the sides' sets. There is no finding without
     arguments or without key points.
     """
     known = [side for side in sides if side.is_unassigned_known and side.points]

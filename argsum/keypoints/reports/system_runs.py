@@ -1,4 +1,4 @@
-"""Results of a system run by cell and setting, and curves of one parameter."""
+"""Results of a system run by cell and setting, and curves over one parameter."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -101,7 +101,7 @@ class CellLine:
 
     @property
     def waiting(self) -> int:
-        """Number of sets that wait for a language model."""
+        """Number of sets that are waiting for a language model."""
         return self.states.get(SummarySet.State.WAITING, 0)
 
     @property
@@ -319,7 +319,7 @@ def _figure(row: SummarySet, references: Mapping[int, str]) -> ClusterFigure | N
 
 
 def _best(lines: Sequence[SetLine], noise: Noise, least_share: float) -> SetLine | None:
-    """Return the setting of a cell with the best index."""
+    """Return a cell's setting with the best index."""
     figures = [line.figure for line in lines if line.figure]
     cell = best_per_cell({"cell": figures}, noise=noise, least_share=least_share)
     chosen = cell.chosen.get("cell")

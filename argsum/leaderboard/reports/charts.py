@@ -61,7 +61,7 @@ def weighted_spec(board: SummaryBoard, size: str) -> Spec:
 
 
 def tradeoff_rows(board: SummaryBoard) -> Rows:
-    """Return the systems with both scores."""
+    """Return the systems that have both scores."""
     names = distinct([row.system for row in board.rows])
     rows = []
     for name, row in zip(names, board.rows, strict=True):
@@ -146,7 +146,7 @@ BOARD_CHARTS = {
 
 
 def correlation_rows(rows: Sequence[MetricRow], dimension: str) -> Rows:
-    """Return correlations across and within cells of a dimension's best metrics, as two series."""
+    """Return a dimension's best metrics, with correlations across and within cells as series."""
     points = []
     known = [row for row in rows if row.source.dimension == dimension]
     known = [row for row in known if row.found.across is not None][:MOST]
@@ -382,7 +382,7 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Conclusion | None:
 
 
 def metric_finding(correlations: Correlations, metric: str) -> Conclusion | None:
-    """Return the correlation of one metric with people as a sentence."""
+    """Return the correlation of one metric with people's scores as a sentence."""
     if correlations.across is None:
         return None
     fields = {"metric": metric, "r": text_of(correlations.across, 2)}

@@ -1,4 +1,4 @@
-"""Agreement of the people who judge summary sets with each other and with themselves."""
+"""Agreement of people who judge summary sets, both with each other and with themselves."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -258,7 +258,7 @@ def _array(values: Mapping[int, float], keys: list[int]) -> FloatArray:
 
 
 def _repeats(dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]) -> list[Repeats]:
-    """Compare each rater's first and second judgement of the same set in the same round."""
+    """Compare each rater's first and second judgements of the same set in the same round."""
     scores: dict[tuple[int, int | None, int], dict[int, float]] = defaultdict(dict)
     for sheet in sheets:
         value = getattr(sheet, dimension)

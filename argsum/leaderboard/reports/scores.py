@@ -53,7 +53,7 @@ class ScoreSource:
 
 
 def counted_sheets(sets: QuerySet[SummarySet]) -> QuerySet[CountSheet]:
-    """Return first submitted judgements of sets by people and experts, without extra sheets."""
+    """Return people's and experts' first submitted judgements of sets, without extra sheets."""
     sheets = CountSheet.objects.filter(summary_set__in=sets.order_by().values("pk"), replicate=0)
     return sheets_of_people(sheets)
 
@@ -81,7 +81,7 @@ def people_means(sets: QuerySet[SummarySet]) -> dict[str, dict[int, float]]:
 
 
 def metric_values(sets: QuerySet[SummarySet], source: ScoreSource) -> dict[int, float]:
-    """Map each set to its value of one metric; sets without a value are left out."""
+    """Map each set to its value for one metric; sets without a value are left out."""
     rows = MetricScore.objects.filter(
         summary_set__in=sets.order_by().values("pk"),
         metric=source.metric,
@@ -223,7 +223,7 @@ class SetPoint:
 def compared_sets(
     study: Study, dataset: str = "", without: str = LEFT_OUT
 ) -> QuerySet[SummarySet]:
-    """Return the sets of a study or dataset that people may have judged.
+    """Return a study's or dataset's sets that people may have judged.
 
     Systems with ``without`` in their names are left out, usually those that the paper leaves out
     of its released counts. An empty text leaves out no system.

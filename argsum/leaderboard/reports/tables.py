@@ -43,7 +43,7 @@ CORRELATIONS = lazy(
 
 
 def source_name(source: ScoreSource) -> str:
-    """Return the name of a source for pages."""
+    """Return a source's name as shown on pages."""
     if source.metric == "people":
         return _("people (mean over raters)")
     return _("nothing") if source.metric == "none" else str(source)
@@ -186,7 +186,7 @@ CORRELATION_COLUMNS = (
 
 
 def correlation_table(rows: Sequence[MetricRow]) -> TableData:
-    """Return the correlation of every metric with people, across and within cells."""
+    """Return the correlation of every metric with people's scores, across and within cells."""
     about = {"caption": _("Metrics compared with people"), "note": str(CORRELATIONS)}
     return table_of(CORRELATION_COLUMNS, rows, **about, name="metric-correlations")
 
@@ -293,7 +293,7 @@ def printed_cells(board: SummaryBoard) -> PaperTable:
 
 
 def printed_correlations(rows: Sequence[MetricRow]) -> PaperTable:
-    """Return the correlations with people as in the paper: across, and within with its spread."""
+    """Return correlations with people's scores as in the paper: across, and within with spread."""
     metric, setting, against, across = _OF_METRIC
     has_settings = any(row.source.setting for row in rows)
     note = _(
@@ -359,7 +359,7 @@ def _with_spread(correlation: Any) -> CellText:
 
 
 def _text(value: Any) -> CellText:
-    """Return a table cell: numbers are formatted, missing values are dashes."""
+    """Return a table cell: numbers are formatted, and missing values are dashes."""
     if isinstance(value, CellText):
         return value
     return NOTHING if value is None else CellText(text_of(value))

@@ -62,7 +62,7 @@ POINTS = "points"
 
 @study_page(*RESEARCHERS)
 def summary_metrics(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show every metric's correlation with people, and the form to compute more metrics."""
+    """Show every metric's correlation with people's scores, and the form to compute metrics."""
     return _page(request, study, MetricsForm(study=study))
 
 
@@ -129,7 +129,7 @@ def _source(request: StudyRequest, study: Study) -> ScoreSource:
 def summary_metrics_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Send all correlations, those of one dimension, or the sets behind one correlation."""
+    """Send all correlations, those for one dimension, or the sets behind one correlation."""
     dataset = chosen_dataset(request, study, LEFT_OUT)
     if figure == POINTS:
         source = _source(request, study)
@@ -142,7 +142,7 @@ def summary_metrics_figure(
 
 
 def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -> list[Figure]:
-    """Return the figures of all correlations, then those of each dimension."""
+    """Return the figures of all correlations, then those for each dimension."""
     files = Files(
         view="summary_metrics_figure",
         ids=(study.public_id,),
@@ -181,7 +181,7 @@ def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -
 def _points(
     study: Study, dataset: ChosenDataset, source: ScoreSource, points: list[SetPoint]
 ) -> Figure:
-    """Return the figure of every set with its score and people's mean."""
+    """Return the figure that shows every set with its score and people's mean."""
     correlations = correlations_of(points)
     named = urlencode({"metric": source.metric, "setting": source.setting})
     fields = {

@@ -118,7 +118,7 @@ def _without_interval(row: SystemRow) -> list[str]:
 
 
 def _zeros(row: SystemRow, name: str) -> float | None:
-    """Return the index with 0 for cells with too few clustered arguments, if there are any."""
+    """Return the mean index counting cells with too few clustered arguments as 0, or None."""
     over = row.excluding
     return over.with_zeros if name == "excluding" and over.n < over.cells else None
 
@@ -135,7 +135,7 @@ def _cell(name: str, n_cells: int, row: SystemRow) -> BoardCell:
 
 
 def _behind(study: Study, row: SystemRow, board: SummaryBoard) -> dict[str, Any]:
-    """Return the cells behind a row, and the cells without a set of its setting."""
+    """Return the cells behind a row, and the cells without a set in its setting."""
     return {
         "cells": [
             {

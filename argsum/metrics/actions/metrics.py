@@ -152,7 +152,7 @@ class Matches:
 
 
 def similarity_of(plan: MetricPlan, function: str) -> Similarity:
-    """Return the similarity of a function; models are loaded with the first score."""
+    """Return the similarity for a function; models are loaded with the first score."""
     if function in ROUGE:
         return Rouge(function)
     if function == BERT_SCORE:
@@ -313,7 +313,7 @@ def _store(
 
 
 def metric_values(function: str, similarity: FloatArray, cut: float) -> dict[str, float | None]:
-    """Return names and values of a set's metrics; similarity has shape (references, summaries)."""
+    """Map a set's metrics to values; ``similarity`` has shape (references, summaries)."""
     if function == COVERAGE_SCORE:
         return {COVERAGE_SCORE: coverage_score(similarity, cut)}
     scores = soft_scores(similarity)

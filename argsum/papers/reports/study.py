@@ -59,7 +59,7 @@ Part = tuple[dict[Key, ReproducedValue], list[TableLayout]]
 
 
 def _metrics(study: Study) -> Part:
-    """Return every metric with human counts, over all datasets of the study."""
+    """Return every metric's correlation with human counts, over all datasets of the study."""
     values: dict[Key, ReproducedValue] = {}
     temperatures: dict[str, None] = {}
     functions: dict[str, None] = {}

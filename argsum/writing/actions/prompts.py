@@ -74,7 +74,7 @@ def write_request(
     cell: Cell,
     groups: Mapping[int, Sequence[str]],
 ) -> CallRequest:
-    """Return a request about some groups of arguments of a cell.
+    """Return a request about groups of a cell's arguments.
 
     ``groups`` maps clusters to their arguments; there is only one group if a request is about a
     whole cell or a single cluster. Texts by people are quoted and stripped of hidden characters.

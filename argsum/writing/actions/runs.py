@@ -58,7 +58,7 @@ def target_of(
     Parameters
     ----------
     system_run
-        The system run that waits for key points.
+        The system run that is waiting for key points.
     settings
         Settings whose clusters need key points; empty means all.
     fewest, most
@@ -87,7 +87,7 @@ class WritingKind:
     dominance = None
 
     def begin(self, run: Run) -> None:
-        """Link the run to the system run that waits for it."""
+        """Link the run to the system run that is waiting for it."""
         system_run = SystemRun.objects.select_for_update().get(
             study=run.study, public_id=run.spec["target"]["system_run"]
         )
@@ -192,7 +192,7 @@ def refuse_unfit(system_run: SystemRun, run: Run) -> None:
 
 
 def writable(study: Study) -> Any:
-    """Return the system runs that wait for a language model."""
+    """Return the system runs that are waiting for a language model."""
     return study.system_runs.filter(
         state=State.WRITING, variant__in=(*WRITES_CELLS, *WRITES_CLUSTERS)
     )
