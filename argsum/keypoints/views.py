@@ -411,7 +411,7 @@ def _set_or_404(study: Study, set_id: uuid.UUID) -> SummarySet:
 
 
 def _least(request: StudyRequest) -> float:
-    """Return the requested minimum score, 0–1, by default 0."""
+    """Return the requested minimum score (0–1), or 0 by default."""
     try:
         least = float(request.GET.get("least") or 0)
     except ValueError:

@@ -69,7 +69,7 @@ class WantedSetting:
     is_chosen: bool
 
     def away(self, parameters: Mapping[str, Any]) -> float:
-        """Return the sum of the differences from other parameters (1 for a non-numeric one)."""
+        """Return the sum of the differences from other parameters; texts differ by 0 or 1."""
         return sum(_apart(value, parameters.get(name)) for name, value in self.parameters.items())
 
 

@@ -299,7 +299,7 @@ def _most(rows: Sequence[SystemRow], name: str) -> str:
 def _apart(
     rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], level: Sequence[str], name: str
 ) -> list[str]:
-    """Return the first system's test results, and the topics needed to show a difference."""
+    """Return the first system's tests, and the number of topics needed to show a difference."""
     following, sentences = pairs[0].test, []
     if len(_best(rows, name)) == 1:
         text = _("Next: %(name)s, %(figure)s.")

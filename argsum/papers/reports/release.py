@@ -57,7 +57,7 @@ class DebateRow(NamedTuple):
 class PreparedCell:
     """A cell after preprocessing, with its arguments in the order of the stored cluster ids.
 
-    `quality` and `reference` (the key point of each argument) run parallel to `arguments`.
+    `quality` and `reference` (the key point of each argument) are parallel to `arguments`.
     `key_points` lists all key points of the cell.
     """
 
