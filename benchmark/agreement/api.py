@@ -61,7 +61,7 @@ class ScoreAgreementViews(StudyViews):
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """Return the pairs, columns, verdicts and judges of a snapshot; 404 without a snapshot.
 
-        For a single condition: 202 with the job while its figures are being computed.
+        For a single condition, return 202 with the job while the figures are being computed.
         """
         refuse_unknown(request, {"snapshot", "rubric", "condition"})
         state = shown_agreement(self.study, request.query_params, request.user)

@@ -110,7 +110,7 @@ def request_board(*, study: Study, rubric: RubricVersion, actor: User | None = N
 
 
 def compute_board(*, study: Study, rubric: RubricVersion, actor: User | None = None) -> Job:
-    """Request a board in the background at once; a rubric has one active job at a time."""
+    """Request a board in the background without delay; a rubric has one active job at a time."""
     return enqueue(
         study=study, kind=JOB, key=str(rubric.public_id), actor=actor, rubric=str(rubric.public_id)
     )
@@ -134,7 +134,7 @@ def latest_job(rubric: RubricVersion, kind: str = JOB, key: str = "") -> Job | N
 
 
 def make_board(work: JobContext) -> None:
-    """Compute the figures of a rubric and store them as its live snapshot; a job handler."""
+    """Job handler: compute the figures of a rubric and store them as its live snapshot."""
     rubric = RubricVersion.objects.get(study=work.study, public_id=work.payload["rubric"])
     live = BOARDS.live(rubric).values_list("marker", flat=True)
     if list(live) == [board_marker(rubric)]:
@@ -184,7 +184,7 @@ def slice_name(snapshot: BoardSnapshot, filters: Filters) -> str:
 
 
 def make_slice(work: JobContext) -> None:
-    """Compute one slice from the snapshot's own rows; a job handler."""
+    """Job handler: compute one slice from the snapshot's own rows."""
     rows = BoardSnapshot.objects.select_related("rubric")
     snapshot = rows.get(study=work.study, public_id=work.payload["snapshot"])
     filters = Filters.from_key(work.payload["slice"])
@@ -200,7 +200,7 @@ def make_slice(work: JobContext) -> None:
 
 
 def boards_of(study: Study) -> list[RubricVersion]:
-    """Return the rubrics with sheets, which can have a board, newest first."""
+    """Return the rubrics that have sheets and can therefore have a board, newest first."""
     sheets = ScoreSheet.objects.filter(study=study, rubric=OuterRef("pk"))
     versions = study.rubric_versions.filter(Exists(sheets))
     return list(versions.order_by("-created_at", "-pk"))

@@ -49,7 +49,7 @@ class BoardDetailSerializer(BoardSerializer):
         fields = [*BoardSerializer.Meta.fields, "figures", "changes", "manifest", "warnings"]
 
     def get_warnings(self, row: BoardSnapshot) -> list[str]:
-        """Return warnings about thin data, to read before publishing."""
+        """Return warnings about thin data, which should be read before publishing."""
         return board_warnings(ScoreBoard.from_dict(row.figures["board"]))
 
 
@@ -72,7 +72,7 @@ class PartInput(Input):
 
 
 class PartSerializer(serializers.Serializer):
-    """The figures of a part, computed from the sheets with this hash."""
+    """The figures for part of a board, computed from the sheets with this hash."""
 
     rows_sha256 = serializers.CharField(source="marker")
     figures = serializers.DictField()
@@ -92,7 +92,7 @@ class BoardViews(FreezingViews):
 
     @extend_schema(request=RefreshInput, responses={202: JobSerializer})
     def refresh(self, request: Request, **kwargs: Any) -> Response:
-        """Request new figures for a live board, computed in the background."""
+        """Request new figures for a live board; they are computed in the background."""
         wanted = self.read(RefreshInput)["rubric"]
         known = boards_of(self.study)
         rubric = next((version for version in known if wanted in (None, version.public_id)), None)
@@ -125,7 +125,7 @@ class BoardViews(FreezingViews):
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def sheets(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
-        """Return the sheets behind a board as CSV; the bytes have exactly the board's sha256."""
+        """Return the sheets behind a board as CSV; the board's sha256 is the hash of the file."""
         return self.rows_file(public_id, "board")
 
 

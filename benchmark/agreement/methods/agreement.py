@@ -280,7 +280,7 @@ class AgreementOptions:
     seed, confidence
         Seed of the groups of questions; confidence level of the intervals.
     epsilon
-        Epsilon of the alternative-annotator test; None uses `epsilon_of`.
+        Epsilon of the alternative-annotator test; if None, `epsilon_of` sets it.
     most_pairs, most_judges
         Largest numbers of rater pairs (most shared answers first) and of judges (most sheets
         first).
@@ -313,7 +313,8 @@ def agreement(
     options
         See `AgreementOptions`.
     counted
-        Key of an answer → points of the automatically counted criterion, as a further rater.
+        Key of an answer → points of the automatically counted criterion, treated as a further
+        rater.
     """
     options = options or AgreementOptions()
     grid = grid_of(table, rubric, options.families)

@@ -229,14 +229,14 @@ class Consistency:
 
 @dataclass(frozen=True, kw_only=True)
 class Surplus(AgreementFigure):
-    """Surplus in points for the ``own`` of ``n`` answers that are from the judge's own family."""
+    """Surplus in points for answers of a judge's own family; ``own`` is the number of these."""
 
     own: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preference:
-    """A judge's surplus for its own family, against people and against other families' judges."""
+    """A judge's surplus for its own family, compared with people and other families' judges."""
 
     key: str
     family: str | None
@@ -264,7 +264,7 @@ class Length:
 
 @dataclass(frozen=True, kw_only=True)
 class ByCode:
-    """The automatically counted criterion, compared with all its raters."""
+    """The automatically counted criterion, compared with the scores of all its raters."""
 
     criterion: str
     answers: int
@@ -283,7 +283,7 @@ class UnscoredShare(Bounded):
 class JudgeRow(RankPosition):
     """One row of the leaderboard of judges, for totals; cost and seconds are per 1,000 answers.
 
-    ``to_first`` is the test of the first judge against this judge on the answers of both.
+    ``to_first`` is the test of the first judge against this judge on the answers that both scored.
     """
 
     key: str
@@ -387,7 +387,7 @@ REASON = "this snapshot is older than this test; create a new snapshot"
 
 
 def without_untested(figures: Agreement) -> Agreement:
-    """Return the figures with their verdicts; outcomes without a test become "not shown"."""
+    """Return the figures with each untested outcome in the verdicts set to "not shown"."""
     if figures.version >= TESTED:
         return figures
     verdicts = {

@@ -107,7 +107,7 @@ class Jackknife:
         return figure(value, bounds[0], bounds[-1], n=n)
 
     def ratio(self, tops: FloatArray, bottoms: FloatArray, n: int) -> AgreementFigure:
-        """Return the sum of tops divided by the sum of bottoms, for example a mean.
+        """Return the sum of ``tops`` divided by the sum of ``bottoms``, for example a mean.
 
         Parameters
         ----------

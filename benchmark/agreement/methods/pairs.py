@@ -167,7 +167,7 @@ class _PairKinds:
     n_questions: int
 
     def weights(self, drawn: FloatArray, n_kinds: int) -> FloatArray:
-        """Return counts of distinct pairs for rows of questions, shape (n_rows, n_kinds)."""
+        """Return counts of distinct pairs per row of question weights, shape (n_rows, n_kinds)."""
         if self.n_questions * n_kinds <= DENSE_CELLS:
             table = np.zeros((self.n_questions, n_kinds))
             table[self.questions, self.kinds] = self.counts
@@ -204,7 +204,7 @@ def compare(
     draws: Jackknife,
     kinds: Sequence[Correlation] = KINDS,
 ) -> RaterPairFigures:
-    """Return all figures of two raters; ``kinds`` are the kinds of correlation by system."""
+    """Return all figures of two raters; ``kinds`` are the correlations to compute by system."""
     a, b = grid.values[first], grid.values[second]
     both = ~np.isnan(a[:, 0]) & ~np.isnan(b[:, 0])
     parts = {"with": grid.has_aspect, "without": ~grid.has_aspect}
@@ -328,7 +328,7 @@ def _bland_altman(
 
 
 def _points(means: FloatArray, differences: FloatArray) -> tuple[tuple[Point, ...], float]:
-    """Return the plot's points and their numbers of answers, on a coarser grid for many points."""
+    """Return the plot's points and their answer counts, on a coarser grid if there are many."""
     step = 0.01
     while True:
         places = np.round(np.column_stack([means, differences]) / step) * step

@@ -161,7 +161,7 @@ def _sums(sheets: pd.DataFrame, column: str) -> _Sums:
 def _components(
     terms: FloatArray, weights: FloatArray, *, least: float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the variances between (at least ``least``) and within answers, by weight row.
+    """Return the variances between (at least ``least``) and within answers per row of weights.
 
     The variance between answers is NaN if a row leaves only one answer.
     """

@@ -356,7 +356,7 @@ def _decided(
     n: int,
     units: int,
 ) -> RuleOutcome:
-    """Return "yes", "no", or how many more answers would show the more likely of the two."""
+    """Return "yes", "no", or how many more answers would show the more likely outcome."""
     p_yes, p_no = p
     if p_yes <= levels.yes:
         return _outcome("yes", figure)

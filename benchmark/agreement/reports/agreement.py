@@ -95,7 +95,7 @@ class JudgeTrust:
 
     @property
     def trust(self) -> str:
-        """The lowest trust state of its runs."""
+        """The lowest trust state of the judge's runs."""
         return next(state for state in ("untrusted", "pending", "trusted") if state in self.runs)
 
     @property

@@ -85,7 +85,7 @@ class AgreementSelection:
 
     @property
     def pair(self) -> str:
-        """The pair in URL form; empty without a pair."""
+        """The pair in URL form; empty if there is no pair."""
         return f"{self.first}{APART}{self.second}" if self.first else ""
 
     @property

@@ -233,7 +233,7 @@ Row = dict[str, Any]
 
 
 def _ceiling_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
-    """Return rows for people and the judge, for each column with a figure for at least one."""
+    """Return rows for people and the judge, for each column in which either has a figure."""
     judge = figures.with_people.get(choice.judge, {})
     rows = []
     for key, name in column_names(figures).items():

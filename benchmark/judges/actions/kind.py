@@ -127,7 +127,7 @@ class RequestWriter:
         return self._shared[group]
 
     def _examples(self, group: str | None) -> str:
-        """Return the scored examples shown before the answer; empty without examples."""
+        """Return the scored examples shown before the answer; empty if there are none."""
         parts = []
         criteria = self.rubric.of_group(group)
         pairs = zip(self.shots.answers, self.shots.entries, strict=True)
@@ -230,7 +230,7 @@ class ScoringKind:
         return ReplyReading.unscored(judgement.reading, judgement)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store one sheet per answer and replicate, and store probes, which no mean includes."""
+        """Store one sheet per answer and replicate; keep stored probes out of all means."""
         store_ended(run, ended)
 
     def values(self, run: Run) -> dict[str, int]:
@@ -273,8 +273,8 @@ def _rater(run: Run) -> Rater:
 
     Each combination of model, prompt, rubric, number of examples and parameters has one rater.
 
-    The choice of examples does not matter, so that two runs that hold out different answers
-    complement each other.
+    The choice of examples does not matter, so two runs that hold out different answers complement
+    each other.
     """
     target = run.spec["target"]
     shots = len(target["examples"])

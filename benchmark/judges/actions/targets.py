@@ -46,7 +46,7 @@ class ContaminatedTargetError(RunRefused):
 class ScoredExample:
     """An answer with its points.
 
-    ``key`` is their source: ``sheet:<public id>`` for a person's sheet, or
+    ``key`` is the source of the points: ``sheet:<public id>`` for a person's sheet, or
     ``item:<round>:<answer>`` for a round's scored example.
     """
 

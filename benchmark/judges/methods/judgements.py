@@ -206,7 +206,7 @@ def _name(key: object) -> str:
 
 
 def _is_another_row(names: Iterable[str], wanted: Sequence[str]) -> bool:
-    """Whether all keys are numbers and either shifted by a constant or all unwanted."""
+    """Whether all keys are numbers, either all shifted by a constant or all unwanted."""
     keys = list(names)
     if not all(map(is_criterion, keys)):
         return False

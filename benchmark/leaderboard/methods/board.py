@@ -129,7 +129,7 @@ TOLERANCE = 0.1
 
 
 def why_not_calibrated(scored: ScoreArrays, options: BoardOptions) -> str | None:
-    """Return why no judge can be calibrated to this board's people; None if it can be tried."""
+    """Return why judges cannot be calibrated to this board's people; None if they can be."""
     if PEOPLE not in scored.judges:
         return NO_PEOPLE
     rows = scored.of_judge(PEOPLE)

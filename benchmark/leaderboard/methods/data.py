@@ -320,7 +320,7 @@ def mean_intervals(
     options
         Options with the confidence level.
     highest
-        Maximum points; intervals are cut off there and at 0.
+        Maximum points; intervals are cut off at this value and at 0.
     """
     return [_of_columns(values[:, list(group)], options, highest) for group in groups]
 

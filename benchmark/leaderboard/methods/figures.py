@@ -109,8 +109,8 @@ class CommonScores:
 class CellCondition:
     """A condition under which a system has answers in one scenario.
 
-    ``n_questions`` have a complete sheet; ``is_shown`` is True if the figures cover these
-    answers.
+    ``n_questions`` is the number of questions with a complete sheet; ``is_shown`` is True if the
+    figures cover these answers.
     """
 
     system: int
@@ -300,7 +300,10 @@ class JudgeRanking:
         return needed if needed <= MOST_NEEDED else None
 
     def top(self, confidence: float) -> tuple[list[Standing], list[Standing]]:
-        """Return the systems with the highest mean, and those not separable from one of them."""
+        """Return the top systems, and those that the tests do not separate from all top systems.
+
+        The top systems share the highest mean.
+        """
         ranked = [standing for standing in self.standings if standing.rank is not None]
         best = [standing for standing in ranked if standing.rank == 1]
         apart = self.told_apart(confidence)
@@ -356,8 +359,8 @@ class CalibratedStanding(BoundedMean):
     Attributes
     ----------
     mean, low, high
-        Averages over the system's scenarios. As if the errors of scenarios were fully correlated,
-        the bounds are averaged, so the interval is too wide rather than too narrow.
+        Averages over the system's scenarios. Averaging the bounds assumes that the errors of
+        scenarios are fully correlated, so the interval is too wide rather than too narrow.
     n_both
         Number of answers scored by both people and the judge.
     to_halve

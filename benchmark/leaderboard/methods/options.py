@@ -38,7 +38,8 @@ class BoardOptions:
         Scoring round (primary key) → draw of its answers: ``drawn``, ``known`` (number with a
         probability) and ``stands_for`` (sum of 1 / probability).
     is_part
-        Whether only some of the sheets are shown, so that draws represent more answers than shown.
+        Whether only some of the sheets are shown, so that draws represent more answers than those
+        shown.
     version
         Version of the methods; boards that were frozen earlier have an earlier version.
     """

@@ -104,7 +104,7 @@ def system_scores(cells: pd.DataFrame) -> pd.DataFrame:
 def scenario_scores(
     sheets: pd.DataFrame, column: str = "total", *, over: Over = "answers"
 ) -> pd.DataFrame:
-    """Return the data of figures 6 and 7: scenarios 1–4 over the answers or cells of all systems.
+    """Return the data of figures 6 and 7: means of scenarios 1–4 over all answers or cells.
 
     Returns
     -------

@@ -137,7 +137,7 @@ def scenario_profile(scored: ScoreArrays, options: BoardOptions) -> dict[str, tu
 def distributions(
     scored: ScoreArrays, options: BoardOptions
 ) -> dict[str, tuple[tuple[int, ...], ...]]:
-    """Map each judge to answer counts by system and points.
+    """Map each judge to counts of answers by system and points.
 
     The classes are 0 to below 1, 1 to below 2, …, and the maximum.
     """
@@ -155,7 +155,7 @@ def distributions(
 
 
 def people_beside_judges(scored: ScoreArrays) -> tuple[HumanComparison, ...]:
-    """Return people's and each judge's means by system and scenario, over answers both scored."""
+    """Return means of people and each judge on the same answers, by system and scenario."""
     if PEOPLE not in scored.judges:
         return ()
     n = int(scored.answer.max(initial=-1)) + 1

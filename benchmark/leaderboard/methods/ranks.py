@@ -312,7 +312,7 @@ def make_rows(
     rankings: tuple[JudgeRanking, ...],
     options: BoardOptions,
 ) -> tuple[StandingRow, ...]:
-    """Return a row for each judge and system, in this order."""
+    """Return a row for each judge and system, sorted by judge, then system."""
     by_judge = {ranking.judge: ranking for ranking in rankings}
     coverage = coverage_of(scored)
     pairs = sorted({(int(j), int(s)) for j, s in zip(table.judge, table.system, strict=True)})

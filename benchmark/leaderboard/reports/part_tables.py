@@ -215,7 +215,7 @@ class SystemPair:
 
     ``rows`` are the common questions, largest difference first.
 
-    ``least`` is the number of common questions that the tests need to tell two systems of this
+    ``least`` is the number of common questions that the tests need to tell two systems on this
     board apart; ``needed`` is the number that would show a difference of this size.
     """
 

@@ -67,8 +67,8 @@ class BoardLine:
     place, id, name
         Position, id and name of the system.
     row, standing, why, remark
-        Its figures, its rank or the reason for a missing rank, and remarks on missing data, each
-        only once.
+        The system's figures, its rank or the reason for a missing rank, and distinct remarks on
+        missing data.
     cells, others
         Cells by scenario, and means by the board's other judges; None if missing.
     length, calibrated, cost
@@ -97,7 +97,7 @@ def judge_name(judge: BoardJudge) -> str:
 def chosen_judge(board: ScoreBoard, wanted: str) -> str:
     """Return the judge requested by key or position, else the one with the most scored answers.
 
-    The result is empty without judges.
+    The result is empty if there are no judges.
     """
     known = {judge.key: judge.answers for judge in board.judges}
     places = {str(at): key for at, key in enumerate(known)}

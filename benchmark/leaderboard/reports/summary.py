@@ -22,7 +22,7 @@ from .standings import BoardLine, board_rows, judge_name, ranking_of, scenario_n
 
 
 def board_finding(board: ScoreBoard, judge: str) -> Conclusion:
-    """State which system leads for one judge, if the tests separate it from all others."""
+    """State which system leads according to one judge, if tests separate it from all others."""
     ranking = ranking_of(board, judge)
     ranked = [standing for standing in ranking.standings if standing.rank is not None]
     if not ranked:
@@ -285,7 +285,7 @@ def _groups(board: ScoreBoard, judge: str, recipe: Recipe, size: str) -> Spec:
 
 
 def _spread_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
-    """Return the first and last ranked system or, without ranks, those of all with answers."""
+    """Return the first and last ranked system, or those with answers if no system is ranked."""
     rows = [(name, row) for name, row in _named(board, judge) if row.row.n_answers]
     rows = [(name, row) for name, row in rows if row.standing] or rows
     ends = rows[:1] + rows[-1:] if len(rows) > 1 else rows

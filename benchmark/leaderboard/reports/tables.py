@@ -170,7 +170,7 @@ def board_table_of(
 
 
 def _called(slug: str) -> str:
-    """Return a figure's name for file names; the board itself needs no suffix."""
+    """Return the name of a figure for use in file names; the board itself needs no suffix."""
     return slug if slug == "board" else f"board-{slug}"
 
 

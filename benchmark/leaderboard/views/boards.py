@@ -67,7 +67,7 @@ PAIR = "pair"
 
 @study_page(*RESEARCHERS)
 def scores(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show the stored leaderboard, while a newer one may be computed in the background."""
+    """Show the stored leaderboard, even while a newer one is computed in the background."""
     return render(request, "benchmark/leaderboard/scores.html", _live_context(request, study))
 
 

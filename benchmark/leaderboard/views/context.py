@@ -177,7 +177,7 @@ def shown_board(
     is_stale: bool = False,
     job: Job | None = None,
 ) -> BoardView:
-    """Return a snapshot with the filters in the URL, and request missing figures."""
+    """Return a snapshot with the filters from the URL, and request missing figures."""
     filters = Filters.from_query(request.GET, snapshot.recipe)
     snapshot.board = ScoreBoard.from_dict(snapshot.stored)
     board: ScoreBoard | None = snapshot.board
