@@ -59,7 +59,7 @@ class ScoreAgreementViews(StudyViews):
 
     @extend_schema(parameters=WHICH, responses={200: ScoreAgreementSerializer, 202: JobSerializer})
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return the pairs, columns, verdicts and judges of a snapshot; 404 without a snapshot.
+        """Return the pairs, columns, verdicts and judges of a snapshot; 404 if there is none.
 
         For a single condition, return 202 with the job while the figures are being computed.
         """

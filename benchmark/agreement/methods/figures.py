@@ -256,7 +256,7 @@ class LengthOf:
 
 @dataclass(frozen=True, kw_only=True)
 class Length:
-    """Effect of length on a rater's totals, for all answers and for those that people scored."""
+    """Effect of length on a rater's totals, for all answers and those that people also scored."""
 
     own: LengthOf
     common: LengthOf

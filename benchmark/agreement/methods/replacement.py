@@ -384,7 +384,7 @@ def _answers_lost(unscored: int, sheets: int, replicates: int) -> tuple[int, int
 
 
 def _answers_needed(lost: int, n: int, level: float) -> int:
-    """Return how many more replies would show "yes" at the same share of losses; 0 if none can."""
+    """Return how many more replies would show "yes" at the same loss rate; 0 if no number does."""
     from scipy import special
 
     if lost >= UNSCORED_MARGIN * n:

@@ -168,10 +168,10 @@ LEAD = 12
 def difference_plot(
     points: Rows, lines: Rows, *, titles: tuple[str, str], size: str = "wide"
 ) -> Spec:
-    """Plot dots (fields mean, difference, n) and named dashed lines.
+    """Plot dots (fields ``mean``, ``difference``, ``n``) and named dashed lines.
 
-    The size of a dot shows its number of answers. The names (field what) are on the right with
-    their values and are moved apart if lines are close together.
+    The size of a dot shows its number of answers. The names (field ``what``) are on the right
+    with their values and are moved apart if lines are close together.
     """
     heights = [point["difference"] for point in points] + [line["at"] for line in lines]
     plane = plane_of(

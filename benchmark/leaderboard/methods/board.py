@@ -267,7 +267,7 @@ def make_board(table: pd.DataFrame, options: BoardOptions) -> ScoreBoard:
     Returns
     -------
     ScoreBoard
-        Empty without sheets.
+        Empty if there are no sheets.
     """
     subset, conditions = choose_conditions(table, system_order(table))
     # Answers were drawn from all conditions.

@@ -21,10 +21,10 @@ def board_changes(before: ScoreBoard, after: ScoreBoard) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``judges`` and ``systems`` have the names ``added`` and ``gone``; ``unscored`` has judges
-        whose number of unscored sheets changed; ``moved`` has at most `MOST_MOVES` rows whose
-        mean changed by at least `LEAST_MOVE` or whose rank changed, largest change first;
-        ``more`` is the number of changes left out.
+        ``judges`` and ``systems`` each have two lists of names, ``added`` and ``gone``;
+        ``unscored`` has judges whose number of unscored sheets changed; ``moved`` has at most
+        `MOST_MOVES` rows whose mean changed by at least `LEAST_MOVE` or whose rank changed,
+        largest change first; ``more`` is the number of changes left out.
     """
     old, new = _rows(before), _rows(after)
     moved = [_move(new[key], old[key]) for key in new if key in old]

@@ -278,7 +278,7 @@ def questions_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardQuestio
 def question_means(
     values: FloatArray, question: IntArray, column: IntArray, shape: tuple[int, int]
 ) -> FloatArray:
-    """Return the mean of the known values by question and column; NaN without known values."""
+    """Return the mean of the known values by question and column; NaN if none are known."""
     known = ~np.isnan(values)
     places = question[known] * shape[1] + column[known]
     size = shape[0] * shape[1]

@@ -179,7 +179,7 @@ class StandingRow(BoundedMean):
     is_common
         Whether the mean is over the common questions.
     scenarios
-        Scenarios of the mean; empty without a mean.
+        Scenarios of the mean; empty if there is no mean.
     n_used
         Number of questions in the mean.
     reason

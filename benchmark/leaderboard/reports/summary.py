@@ -285,7 +285,7 @@ def _groups(board: ScoreBoard, judge: str, recipe: Recipe, size: str) -> Spec:
 
 
 def _spread_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
-    """Return the first and last ranked system, or those with answers if no system is ranked."""
+    """Return the first and last ranked system or, without ranks, the first and last scored one."""
     rows = [(name, row) for name, row in _named(board, judge) if row.row.n_answers]
     rows = [(name, row) for name, row in rows if row.standing] or rows
     ends = rows[:1] + rows[-1:] if len(rows) > 1 else rows

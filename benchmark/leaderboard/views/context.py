@@ -49,7 +49,7 @@ class BoardView:
 
     @property
     def found(self) -> tuple[BoardSnapshot, ScoreBoard]:
-        """The snapshot and its figures; raises Http404 without figures."""
+        """The snapshot and its figures; raises Http404 if there are no figures."""
         if self.snapshot is None or self.board is None:
             raise Http404
         return self.snapshot, self.board
