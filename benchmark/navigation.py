@@ -140,7 +140,7 @@ def _answers(study: Study, systems: int) -> StudyStep:
 
 
 def _sheets_in(sheets: int, systems: int, shared: int) -> str:
-    """Return the number of sheets, and the questions still needed to show a difference."""
+    """Return the number of sheets, and the number of questions needed to show a difference."""
     text = ngettext("%(count)s sheet submitted", "%(count)s sheets submitted", sheets) % {
         "count": f"{sheets:,}"
     }

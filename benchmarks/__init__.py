@@ -1,1 +1,1 @@
-"""Measurements: scripts that print a table; never asserted by a test."""
+"""Measurements: scripts that print a table. No test asserts their results."""

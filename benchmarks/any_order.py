@@ -3,7 +3,7 @@
     python -m benchmarks.any_order
     python -m benchmarks.any_order --only "at once"
 
-Each clone contains what is committed. Every order ends with the installation steps of
+Each clone contains the committed files. Every order ends with the installation steps of
 ``make test``, some tests, and a check that the language packages and the built-in model are
 installed. Packages come from the index that pip and uv are configured to use.
 """
@@ -40,7 +40,7 @@ print(*(state(part).stage for part in Part))
 
 
 class Failure(Exception):
-    """An order failed; the message is the output."""
+    """Raised if an order fails; the message is the output."""
 
 
 @dataclass

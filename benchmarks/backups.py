@@ -1,14 +1,14 @@
-"""Backups under load, of large sites, and between databases: drills that measure themselves.
+"""Backups under load, of large sites, and between databases: drills with measurements.
 
     python -m benchmarks.backups load [--labels 100000] [--seconds 15]
     python -m benchmarks.backups ways [--labels 100000]
 
-``load``: fifty people label over HTTP, a sentence each every 0.7 s, while a backup is made. The
+``load``: fifty people label over HTTP, one sentence each every 0.7 s, while a backup is made. The
 site restored from it, on the other database, must be consistent and must have every label
 acknowledged before the backup began, with the same value. Submit times are reported before and
 during the backup.
 
-``ways``: a site with this many labels is moved from each database to each database. The report
+``ways``: a site with this many labels is moved from each database to both databases. The report
 has the seconds of the whole command, processor seconds, size, and peak resident memory. The
 tables of both sites must have equal hashes. Target databases already have their tables, as after
 ``migrate``.
@@ -191,7 +191,7 @@ def under_load(database: str, template: str, options: argparse.Namespace) -> str
 def _labelled(
     site: LabelRoundServer, people: list[Annotator], path: Path, seconds: float
 ) -> tuple[list[float], list[float], dict[str, int], Done]:
-    """Return submit times before and during a backup, earlier acknowledged labels, the backup."""
+    """Return submit times before and during a backup, the labels before it, and the backup."""
     ends_at = time.monotonic() + 10 * 60
     stopped = threading.Event()
     threads = [

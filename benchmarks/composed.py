@@ -1,9 +1,9 @@
 """The services of compose.yaml as local processes, for machines without containers.
 
-Commands, variables, their order, health checks and grace periods come from the file. Hosts
-become local addresses, and secrets and volumes become folders. The code is a read-only copy of
-the files that .dockerignore admits to an image. If run by root, the processes run as the image's
-user, provided that this user can read Python, its packages and the code.
+Commands, variables, the order of services, health checks and grace periods come from the file.
+Hosts become local addresses, and secrets and volumes become folders. The code is a read-only copy
+of the files that .dockerignore admits to an image. If run by root, the processes run as the
+image's user, provided that this user can read Python, its packages and the code.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""From compose.yaml and an empty database: label, judge, kill, stop and start again.
+"""Drill from compose.yaml and an empty database: labels, judging, kills, stops and restarts.
 
     python -m benchmarks.containers [--people 20] [--items 1000] [--kills 10] [--downs 3]
 

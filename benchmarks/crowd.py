@@ -73,7 +73,7 @@ class Participant(Annotator):
         self.answered, self.tries = 0, 0
 
     def take_part(self, deadline: float) -> str:
-        """Follow the link to the end; return the outcome shown in the person's browser."""
+        """Open the link and take every step; return the outcome shown in the person's browser."""
         ids = f"?PROLIFIC_PID={self.name}&STUDY_ID=s&SESSION_ID=x{self.name}"
         _status, page = self._insist("GET", f"/join/{self.secret}/{ids}", None, deadline)
         if CSRF.search(page) is None or b"Start" not in page:
@@ -207,7 +207,7 @@ def work(server: LabelRoundServer, links: list[str], options: argparse.Namespace
 
 
 def _kill_on_the_way(server: LabelRoundServer, seen: dict, options: argparse.Namespace) -> None:
-    """SIGKILL and restart the web server after equal parts of the crowd."""
+    """Kill the web server with SIGKILL and restart it after each equal part of the crowd."""
     for part in range(1, options.kills + 1):
         while len(seen) < part * options.people // (options.kills + 1):
             time.sleep(0.2)

@@ -4,7 +4,7 @@
     python benchmarks/exports.py --votes 20000
 
 The votes are invented; their packed table is stored directly in a snapshot, in a database
-created for the run. Each format runs in its own process. Growth is the increase of that process's
+created for the run. Each format runs in its own process. Growth is the increase in that process's
 peak resident memory since the export began.
 """
 

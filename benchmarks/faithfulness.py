@@ -3,7 +3,7 @@
     python benchmarks/faithfulness.py
     python benchmarks/faithfulness.py --data ../shared/data --threads 1 2
 
-Words: all figures of the 336 answers that need no embeddings, by mode. Embedding: distinct
+Words: all figures that need no embeddings, for the 336 answers, by mode. Embedding: distinct
 sentences per second by number of torch threads (a worker of the site uses one), with the model
 already loaded and the vectors stored in a database created for the run. Again: all figures of
 all answers, with vectors read from that database.
@@ -77,7 +77,7 @@ def distinct_sentences(answers: list) -> list[str]:
 
 
 def embed(sentences: list[str], threads: int) -> float:
-    """Return the seconds for reading and storing once the model is loaded."""
+    """Return the seconds for encoding and storing the sentences once the model is loaded."""
     import torch
 
     from annotation.corpus.actions import StoredVectors

@@ -1,4 +1,4 @@
-"""Time from a clone to the first page, the first label and the first embedded judge's answer.
+"""Time from a clone to the first page, the first label and the embedded judge's first answer.
 
     python -m benchmarks.first_minute
     python -m benchmarks.first_minute --empty-cache

@@ -3,7 +3,7 @@
     python -m benchmarks.hops [--list]
 
 The journeys are: a vote from its request to alpha on the page; a judge's reply from the start of
-its run to its row of the leaderboard; a comment from the upload of its file to its key point on
+its run to its row on the leaderboard; a comment from the upload of its file to its key point on
 the page. A file counts once if any of its functions is called on the way, in any thread;
 ``--list`` prints the files. The setup (people, rounds, answers) is not counted.
 """

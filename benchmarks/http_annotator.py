@@ -28,7 +28,7 @@ ENOUGH = 20
 class Acknowledged:
     """What the server confirmed: assignment id → label, and the time of each request.
 
-    ``seconds`` are those of the submit alone, ``until_next`` those until the next item is
+    ``seconds`` are the times of the submits alone, ``until_next`` the times until the next item is
     available. ``queries`` are counted per submit, if the server reports them.
     """
 
@@ -92,7 +92,7 @@ class Annotator:
         return state["items"], state["state"]
 
     def _label(self, assignment: str, deadline: float, has_enough: bool) -> tuple[list[dict], str]:
-        """Send one answer under the same key until the server confirms it."""
+        """Send one answer, always under the same key, until the server confirms it."""
         label = self.random.randrange(4)
         fields = {"item": assignment, "label": label, "client_key": uuid.uuid4().hex}
         fields |= {"has_enough": "on"} if has_enough else {}

@@ -8,15 +8,15 @@ Runs offline, against `benchmarks.judging_stub`. Scenarios:
 
 - ``clean``: 2,000 calls of 200 ms, 64 in flight
 - ``capped``: 600 calls; the server refuses more than 16 in flight (429, Retry-After 1)
-- ``faults``: 600 calls, 32 in flight; a tenth is refused, a twentieth is cut off in the middle
-- ``killed``: 600 calls, 32 in flight; SIGKILL once half is answered, then the runner's own way of
+- ``faults``: 600 calls, 32 in flight; a tenth are refused, a twentieth are cut off in the middle
+- ``killed``: 600 calls, 32 in flight; SIGKILL once half are answered, then the runner's own way of
   resuming
 - ``scale``: ``clean`` with 50,000 calls (the engine only)
 - ``resume``: SIGKILL in the middle of a run whose ledger has 200,000 rows (the engine only)
 
 The stub and this script use the first core, the runner the last one; PostgreSQL and Redis, which
-already run on the machine, are placed by the system. The engine's row includes its web server, its
-worker with the sweeper, the form that starts the run, and a request for the progress every two
+are already running, are assigned to cores by the system. The engine's row includes its web server,
+its worker with the sweeper, the form that starts the run, and a request for the progress every two
 seconds; both processes are already running. CPU of PostgreSQL and Redis is reported separately.
 The other runners start up with each evaluation, and this time is included. The column "most in
 flight" is an upper limit for the calls that a worker had in flight when it was killed. See

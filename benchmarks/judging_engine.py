@@ -1,7 +1,7 @@
 """The engine in the judging benchmark, with its web server, worker and ledger.
 
-A run is started on its page and watched on its progress fragment, as a person would; the web
-server and the worker (with the sweeper) are the processes that `manage.py site` starts.
+The benchmark starts a run on its page and watches its progress fragment, as a person would; the
+web server and the worker (with the sweeper) are the processes that `manage.py site` starts.
 """
 
 import json

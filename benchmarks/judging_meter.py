@@ -27,7 +27,7 @@ def on_core(core: int) -> Iterator[None]:
 
 
 class Meter:
-    """The total of the processes of some sessions; ended processes keep their last value.
+    """The total use of the processes of some sessions; ended processes keep their last value.
 
     Call `sample` often: what a process uses between the last sample and its end is included only
     if its parent has not waited for it yet.

@@ -129,7 +129,7 @@ class Inspect(Peer):
         self.variables = {"STUB_BASE_URL": self.url, "STUB_API_KEY": "sk-stub"}
 
     def command(self) -> list[str]:
-        """Return ``inspect eval``; the best settings turn off everything that is only display."""
+        """Return ``inspect eval``; the best settings turn off the display."""
         return [
             str(self._program), "eval", "judging.py", "-T", f"texts={self.folder}/texts.json",
             "--model", "openai-api/stub/stub-1", "--temperature", "0", "--max-tokens", "200",
@@ -190,7 +190,7 @@ class Promptfoo(Peer):
         self.variables = QUIET | {"PROMPTFOO_CONFIG_DIR": str(self.folder / "state")}
 
     def command(self) -> list[str]:
-        """Return ``promptfoo eval``; the best settings set the calls in flight and no cache."""
+        """Return ``promptfoo eval``; the best settings set concurrency and disable the cache."""
         asked = ["eval", "-c", "promptfooconfig.json", "-o", "found.json", *self._settings]
         return [str(self._program), *asked]
 

@@ -6,14 +6,14 @@
     python -m benchmarks.key_points --released ../shared/data
 
 The seed splits the eight sets of `benchmarks.comments` into halves: settings are chosen on one
-half, and ``--held-out`` uses the other. A statement counts where it was placed; a statement
-without a theme (chatter) lowers the purity of its key point. ``contradict`` is the share of
-placed statements that say the opposite of their key point's most frequent theme; ``worst`` is
-the largest such share of a key point with at least ten statements. ``sure`` is the share of all
-statements that are surely placed, without those used as key points. ``right`` is the share of
-these statements that have the same theme as the statement used as their key point. ``proposed``
-are the themes above the key points; ``of true`` is their number divided by that of the aspects.
-The last two figures compare the aspects of statements with these themes.
+half, and ``--held-out`` uses the other. A statement counts under the key point where it was
+placed; a statement without a theme (chatter) lowers the purity of its key point. ``contradict`` is
+the share of placed statements that say the opposite of their key point's most frequent theme;
+``worst`` is the largest such share of a key point with at least ten statements. ``sure`` is the
+share of all statements that are surely placed, without those used as key points. ``right`` is the
+share of these statements that have the same theme as the statement used as their key point.
+``proposed`` are the themes above the key points; ``of true`` is their number divided by the number
+of aspects. The last two figures compare the aspects of statements with these themes.
 
 ``--surveys`` uses the six handwritten surveys of `benchmarks.comments.survey_files` instead, whose
 authors did not know the software: three, or the other three with ``--held-out``.
@@ -156,9 +156,9 @@ def figures(placed: Placed, themes: Sequence[str | None], contradicts) -> list[f
 def first_band(groups: Groups, themes: Sequence[str | None]) -> list[float]:
     """Return the share of surely placed statements, and the share of them with the right theme.
 
-    The third number is the largest share that could be surely placed with ``WANTED`` of them
-    right, if scores separated right from wrong placements without error. Key points themselves
-    are left out.
+    The third number is the largest share that could be surely placed, with a share ``WANTED`` of
+    these placements right, if scores separated right from wrong placements without error. Key
+    points themselves are left out.
     """
     placed, scores, sure, _themes = groups
     if not any(sure):
@@ -175,7 +175,7 @@ def first_band(groups: Groups, themes: Sequence[str | None]) -> list[float]:
 
 
 def of_themes(groups: Groups, aspects: Sequence[str | None]) -> list[float]:
-    """Return the number of themes, its ratio to that of the aspects, and the purity and ARI."""
+    """Return the number of themes, its ratio to the number of aspects, the purity, and the ARI."""
     from argsum.scorers.methods.figures import adjusted_rand
 
     placed, _scores, _sure, themes = groups

@@ -90,7 +90,7 @@ def show(step: str, found: dict, said: str) -> None:
 
 
 def measure_site(site: LargeSite, texts: dict, workers: list[int], *, explain: bool) -> None:
-    """Measure the import, an analysis by each number of workers, and the pages of the last one."""
+    """Measure the import, one analysis per number of workers, and the last one's pages."""
     site.prepare()
     for step in ("import", "same file again"):
         found = site.step("bring", path=texts["path"])
@@ -109,7 +109,7 @@ def measure_site(site: LargeSite, texts: dict, workers: list[int], *, explain: b
 
 
 def analyse(site: LargeSite, number: int, texts: dict) -> None:
-    """Measure an analysis by ``number`` workers; without workers, place statements by theme."""
+    """Measure an analysis with ``number`` workers; without any, place statements by theme."""
     if not number:
         found = site.step("place", themes=texts["themes"])
         show("placed and counted", found, found["said"])
@@ -124,7 +124,7 @@ def analyse(site: LargeSite, number: int, texts: dict) -> None:
 
 
 def compare_ways(site: LargeSite, texts: dict, number: int) -> None:
-    """Group the same statements by a sample and all at once, and compare the results."""
+    """Group the same statements both ways, by sample and all at once, and compare the results."""
     found = site.step("read", number=number, themes=texts["themes"])
     show(f"{found['statements']:,} statements read", found, "")
     indices = {}

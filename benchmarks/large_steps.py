@@ -48,7 +48,7 @@ def prepare() -> dict[str, Any]:
 
 
 def bring(path: str) -> dict[str, Any]:
-    """Import the file with the command, which first checks it and then writes."""
+    """Import the file with the command, which first checks the file and then writes the data."""
     from django.core.management import call_command
 
     from argsum.datasets.models import CellArgument, Comment

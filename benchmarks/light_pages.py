@@ -1,4 +1,4 @@
-"""Request all pages of the demo, import and export without language packages.
+"""Request all pages of the demo, and import and export data, without language packages.
 
     .venv/bin/python -m benchmarks.light_pages
 

@@ -82,7 +82,7 @@ def prefer(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> A
 
 
 def edit(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
-    """Create an editing round with one desk per person, all of the same length."""
+    """Create an editing round with the same number of answers for each person."""
     from annotation.editing.actions.rounds import LEAVE_NOTHING, EditingPlan, plan_round
 
     _answers(study, wanted["items"])
@@ -177,7 +177,7 @@ def _answers(study: Any, wanted: int) -> None:
 
 
 def _summary_sets(study: Any, wanted: int) -> None:
-    """Create twelve cells with enough summary sets each."""
+    """Create twelve cells, each with enough summary sets."""
     from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
     from argsum.keypoints.models import SummarySet, SystemSummary
     from cqa_site.tabular.cells import text_key

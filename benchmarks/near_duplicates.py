@@ -1,14 +1,14 @@
-"""How many variations of a form letter are found, how many false members, and how fast.
+"""Detection of variations of a form letter: share found, false members, and speed.
 
     python -m benchmarks.near_duplicates [--seed 1] [--large 10000]
 
-Each language has an invented letter that people send with a different greeting and name, a
-sentence more or less, other words, typing errors, and paragraphs in a different order; "heavy"
+Each language has an invented letter that people send with a different greeting and name, an added
+or omitted sentence, other words, typing errors, and paragraphs in a different order; "heavy"
 variations have twice as many changes. The other comments are handwritten ones from
 `benchmarks.comments.survey_files`, generated ones from `benchmarks.comments.worlds`, comments that
-quote one to three sentences of the letter and add their own, a letter of the other side, and
-short comments that many people write alike. A false member is in the letter's group but not a
-variation of it. Comments in other groups also share half of their text: they quote the same
+quote one to three sentences of the letter and add their own, a letter from the other side, and
+short comments that many people write in the same way. A false member is in the letter's group but
+not a variation of it. Comments in other groups also share half of their text: they quote the same
 sentence, or were generated from the same book.
 """
 
@@ -145,7 +145,7 @@ def measure(letter_set: LetterSet) -> Measured:
 
 
 def independent_pairs(least: int) -> tuple[int, float]:
-    """Return the number of pairs of handwritten comments this long, and the largest overlap."""
+    """Return the number of pairs of long enough handwritten comments, and the largest overlap."""
     most, pairs = 0.0, 0
     for name in SURVEYS:
         plains = [near_duplicates.plain_text(row.text) for row in read_survey(name).comments]

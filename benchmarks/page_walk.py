@@ -72,7 +72,7 @@ class Seen(HTMLParser):
 
 
 def _loaded(tag: str, given: dict[str, str]) -> str:
-    """Return the URL that an element makes a browser request immediately; "" if none."""
+    """Return the URL that a browser requests immediately because of an element; "" if none."""
     if tag in ("script", "img"):
         return given.get("src", "")
     if tag == "link":
@@ -99,7 +99,7 @@ def walk(
     without: Collection[str] = (),
     most: int = OF_ONE_ADDRESS,
 ) -> list[Page]:
-    """Return the pages that links lead to from the start, a few for each URL pattern."""
+    """Return the pages that can be reached by links from the start, a few for each URL pattern."""
     pages, waiting, known = [], deque(starts), set(starts)
     often: Counter[str] = Counter()
     while waiting:

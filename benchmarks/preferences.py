@@ -1,4 +1,4 @@
-"""Rankings by preferences: time to fit, to rank with intervals and tests, and to plan.
+"""Rankings by preferences: time to fit strengths, rank with intervals and tests, and plan pairs.
 
     python -m benchmarks.preferences
 

@@ -9,7 +9,7 @@ label of a sentence with probability `HONEST` and otherwise a neighbouring label
 time around a personal median, and skips and flags occasionally. Two other honest annotators have
 labelled each sentence. An honest writer types 60 to 400 characters per text, at a speed drawn
 around a median of 4 characters per second (log sd .35 between people), and sometimes quotes the
-item. The other people differ from this in one habit.
+item. The other people differ from the honest ones in one habit.
 """
 
 import argparse
@@ -117,7 +117,7 @@ def answers_of(habits: Habits, number: int, rng: np.random.Generator) -> list[Re
 
 
 def first_finds(answers: list[RecentAnswer]) -> dict[str, int]:
-    """Map each rule that is triggered to the number of answers until then."""
+    """Map each rule that is triggered to the number of answers up to that point."""
     finds: dict[str, int] = {}
     for end in range(BLOCK, len(answers) + 1, BLOCK):
         for finding in find(RULES, answers[max(0, end - 100) : end][::-1]):
@@ -126,7 +126,7 @@ def first_finds(answers: list[RecentAnswer]) -> dict[str, int]:
 
 
 def rule_cells(habits: Habits, options: Any, rng: np.random.Generator) -> list[str]:
-    """Return the share of people who trigger each rule, and the median of answers until then."""
+    """Return the share of people who trigger each rule, and after how many answers (median)."""
     finds = [first_finds(answers_of(habits, options.number, rng)) for _ in range(options.people)]
     cells = []
     for name in RULES:

@@ -4,9 +4,9 @@
 
 Prints one line for untrained all-MiniLM-L6-v2, one for a scorer of the site in DATA_DIR (trained
 by `manage.py train_match_scorer --data argkp2021`), and one for the authors' own scorer, from
-their stored clusterings. Debate is used only to choose the best threshold of each cell (an
-oracle, as in the paper, 70 % clustered). In the last column it chooses nothing: there the
-threshold comes from the scorer's own dev split.
+their stored clusterings. Debate is used only to choose the best threshold of each cell (an oracle,
+as in the paper, with 70 % of the arguments clustered). In the last column, the threshold comes
+from the scorer's own dev split instead.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
     python -m benchmarks.umap_compile
 
-Each line is a separate process, with the seconds to import UMAP, of its first use (which compiles
-functions that no earlier process cached) and of the next use. "as it is" does not cache compiled
-functions.
+Each line is a separate process, with the seconds for importing UMAP, for its first use (which
+compiles functions that no earlier process cached) and for the next use. "as it is" does not cache
+compiled functions.
 """
 
 import os

@@ -135,7 +135,7 @@ def _system(study: Study, name: str) -> System:
 
 
 def _deserved(rubric: RubricVersion, answer: Answer, rng: random.Random) -> Points:
-    """Return the points an answer deserves: computed for its length, drawn at random otherwise."""
+    """Return an answer's points: computed for length, and drawn at random for other criteria."""
     structured = STRUCTURED if answer.scenario == Answer.Scenario.STRUCTURE else 0.0
     share = min(0.97, QUALITY[answer.system.name] + structured)
     points = {

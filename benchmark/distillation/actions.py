@@ -57,7 +57,8 @@ class AdapterRecipe(TrainingRecipe):
         Share of the steps in which the rate rises from 0; afterwards, it falls to 0 along a
         cosine.
     rank, dropout
-        Of the low-rank matrices, which are added to all linear layers of the model.
+        Rank and dropout of the low-rank matrices, which are added to all linear layers of the
+        model.
     longest : int
         Maximum number of tokens in a pair; longer pairs are truncated and counted.
     """
@@ -216,14 +217,14 @@ class AdapterTraining(Training):
         return batches
 
     def _parts(self, examples: Sequence[Example]) -> Iterator[tuple[Any, int]]:
-        """Yield the mean loss per learned token and the number of these tokens, for each part."""
+        """Yield the mean loss per learned token and the number of learned tokens of each part."""
         for start in range(0, len(examples), self.recipe.at_once):
             part = examples[start : start + self.recipe.at_once]
             if count := sum(map(_learned, part)):
                 yield self._loss(part), count
 
     def _loss(self, examples: Sequence[Example]) -> Any:
-        """Return the mean loss per learned token of pairs padded to the longest of them."""
+        """Return the mean loss per learned token of pairs, padded to the length of the longest."""
         import torch
         from torch.nn.utils.rnn import pad_sequence
 

@@ -32,7 +32,7 @@ class Rules:
     Attributes
     ----------
     basis : str
-        Whose mean total counts; with ``BOTH``, the lower mean of people and judges.
+        Raters whose mean total counts; with ``BOTH``, the lower of the means of people and judges.
     least_total : float
         In points.
     widest_gap : float or None

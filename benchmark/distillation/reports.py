@@ -38,7 +38,7 @@ AT_ONCE = 2_000
 
 
 def cannot_be_asked(answers: Sequence[int]) -> set[int]:
-    """Return the keys of answers that cite a number without a stored argument."""
+    """Return the keys of answers that cite an argument number for which no argument is stored."""
     unfit = set()
     for start in range(0, len(answers), AT_ONCE):
         rows = Answer.objects.filter(pk__in=answers[start : start + AT_ONCE])
@@ -59,7 +59,7 @@ def requests_of(study: Study, answers: Iterable[Answer]) -> dict[int, Messages]:
 
 
 def bare_requests(study: Study, questions: Iterable[Question]) -> list[Messages]:
-    """Return requests under scenario 1, which has no arguments, so that none are drawn."""
+    """Return requests under scenario 1, for which no arguments are drawn because it has none."""
     parts = _newest(study)["answer_1"]
     return [write_request(parts, question, SHOWN, None).messages for question in questions]
 
@@ -149,7 +149,7 @@ def choose(rubric: RubricVersion, rules: Rules) -> TrainingData:
 
 
 def records(training: TrainingData, part: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield pairs as chat messages in question order, with one query for a few hundred pairs."""
+    """Yield pairs as chat messages in question order; each query reads a few hundred pairs."""
     pairs = training.chosen.pairs
     rows = pairs if part is None else pairs[pairs["part"] == part]
     for start in range(0, len(rows), FETCH):

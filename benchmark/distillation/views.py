@@ -18,7 +18,7 @@ LIMIT = 3
 
 @study_page(*RESEARCHERS, only="GET")
 def distillation(request: StudyRequest, study: Study) -> HttpResponseBase:
-    """Show the rules and selected pairs, or download the `part` or `datasheet` in the query."""
+    """Show the rules and selected pairs, or download the requested `part` or `datasheet`."""
     rubric = default_rubric(study)
     initial = {"rubric": rubric.public_id}
     form = PairsForm(request.GET if "basis" in request.GET else None, study=study, initial=initial)

@@ -65,7 +65,7 @@ def rubric_choices(study: Study) -> list[tuple[str, Any]]:
 
 
 class ScoredByForm(forms.Form):
-    """Choice of the rubric version by which the points were given."""
+    """Choice of the rubric version under which the points were given."""
 
     rubric = forms.ChoiceField(label=_("Rubric"), required=False)
 
@@ -86,7 +86,7 @@ class JudgeForm(ScoredByForm):
 
 
 class RubricSheetForm(SheetForm, ScoredByForm):
-    """Settings for reading a table, and the rubric by which its points were given."""
+    """Settings for reading a table, and the rubric under which its points were given."""
 
     field_order = ("sheet", "encoding", "header_row", "rubric")
 

@@ -168,7 +168,7 @@ def _by_points(study: Study, candidates: Sequence[Candidate], gap: float) -> lis
 
 
 def _points(study: Study) -> Mapping[int | str, float]:
-    """Map each answer to its mean total, by people if they scored any, or else by judges."""
+    """Map each answer to its mean total from people, or from judges if no person scored any."""
     rubric = rubric_of(study)
     if rubric is None:
         return {}
@@ -326,7 +326,7 @@ def _candidates(study: Study, plan: PreferencePlan) -> list[Candidate]:
 def free_pairs(
     *, study: Study, plan: PreferencePlan, round_: PreferenceRound | None = None
 ) -> int:
-    """Count the pairs of answers by two systems that a plan can choose from, in the database."""
+    """Count, in the database, the pairs of answers by two systems that a plan can choose from."""
     same = ("question",) if plan.is_mixed else ("question", "scenario", "condition")
     answers = _answers(study, plan).order_by()
     of_all = answers.values(*same).annotate(n=Count("pk")).values_list("n", flat=True)

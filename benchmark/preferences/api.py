@@ -42,7 +42,7 @@ SHOWN_STATES = (
 
 
 class PreferenceRoundInput(FormInput):
-    """Which pairs are compared and how; omitted fields keep their default or current value."""
+    """Pairs and settings of a round; omitted fields keep their default or current value."""
 
     form = PreferenceRoundForm
     controls = serializers.ListField(
@@ -219,7 +219,7 @@ BY = OpenApiParameter("by", str, description="A name from ``choices``. Default: 
 
 
 class PreferenceViews(StudyViews):
-    """Ranking and figures of systems by verdicts."""
+    """Ranking of systems by verdicts, with its figures."""
 
     queryset = PreferenceSheet.objects.none()
     serializer_class = PreferencesSerializer
@@ -259,7 +259,7 @@ def _results(results: reports.Results | None) -> dict[str, Any]:
 
 
 class PreferringRunInput(PlanInput):
-    """Run in which a judge compares pairs of answers (by default, all), each in both orders."""
+    """Run in which a judge compares pairs of answers (all by default), each in both orders."""
 
     form = PreferringRunForm
     left_out = (*PlanInput.left_out, "replicates")

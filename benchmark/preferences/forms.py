@@ -165,7 +165,7 @@ class PreferenceRoundForm(RoundPlanForm):
         return PreferencePlan(**self.plan_values | several)
 
     def measure(self) -> Extent:
-        """Return the round's extent: the requested or all possible pairs, including controls."""
+        """Return the round's extent: all requested pairs that are possible, including controls."""
         plan = self.plan()
         free = free_pairs(study=self.study, plan=plan, round_=self.round)
         items = min(plan.size, free)

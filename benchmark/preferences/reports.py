@@ -55,12 +55,12 @@ RANKED = COUNTED & Q(run__isnull=True) | HANDED_IN & Q(~Exists(PAIR_CONTROLS), r
 
 
 def with_known(sheets: QuerySet[PreferenceSheet]) -> QuerySet[PreferenceSheet]:
-    """Add ``pair_known``, the known verdict from the control items with a sheet's pair."""
+    """Add ``pair_known``, the known verdict on a sheet's pair according to control items."""
     return sheets.annotate(pair_known=Subquery(PAIR_CONTROLS.order_by("-pk").values("known")[:1]))
 
 
 def known_verdict(sheet: PreferenceSheet) -> str:
-    """Return the known verdict on the pair of a sheet from `with_known`; empty if unknown."""
+    """Return the known verdict on a sheet's pair, as added by `with_known`; empty if unknown."""
     known = vars(sheet)["pair_known"] if sheet.run_id else sheet.known
     return known["verdict"] if known else ""
 
@@ -88,10 +88,11 @@ class VerdictSource:
 class Results:
     """All figures on the preferences page.
 
-    ``merged`` has one verdict per rater and pair: ``n_made_ties`` are ties because the rater's
-    verdicts in the two orders differ, and ``n_one_order`` exist in one order only. ``consistency``
-    is over pairs that a rater judged in both orders, ``left`` is the share of decided verdicts for
-    the left answer, and ``same`` is how often a judge's verdict equals that of people.
+    ``merged`` has one verdict per rater and pair: ``n_made_ties`` of them are ties because the
+    rater's verdicts in the two orders differ, and ``n_one_order`` of them come from one order
+    only. ``consistency`` covers the pairs that a rater judged in both orders, ``left`` is the
+    share of decided verdicts for the left answer, and ``same`` is how often a judge and people
+    give the same verdict.
     """
 
     merged: Verdicts
@@ -109,7 +110,7 @@ class Results:
 
 
 def choices_of(study: Study) -> list[VerdictSource]:
-    """Return people, then each judge, if they gave verdicts, with one query."""
+    """Return people and then each judge as sources of verdicts, using one query."""
     rows = (
         PreferenceSheet.objects.filter(study=study)
         .order_by()
@@ -129,7 +130,7 @@ def choices_of(study: Study) -> list[VerdictSource]:
 
 
 def chosen_of(choices: Sequence[VerdictSource], name: str) -> VerdictSource | None:
-    """Return the source with that name; without a name, people or else the first judge."""
+    """Return the source with that name, or the first source if no name is given."""
     if not name:
         return next(iter(choices), None)
     return next((choice for choice in choices if choice.name == name), None)
@@ -148,7 +149,7 @@ def _choice(name: str, label: str, rows: Sequence[Mapping[str, Any]]) -> Verdict
 def counted_verdicts(
     study: Study, choice: VerdictSource | None = None
 ) -> QuerySet[PreferenceSheet]:
-    """Return the sheets that count: submitted, and not an example, surplus or left out.
+    """Return the sheets that count: those submitted, except examples, surplus and excluded sheets.
 
     Control pairs are not included. Without a source, verdicts of people and judges are included.
     """
@@ -159,8 +160,8 @@ def counted_verdicts(
 def verdict_table(study: Study, choice: VerdictSource | None = None) -> pd.DataFrame:
     """Return one row per verdict for `Verdicts.from_frame`, with details of both answers.
 
-    It uses one query. If a rater got a pair in the same order in two rounds or runs, the last
-    verdict counts.
+    It uses one query. If a rater was given a pair in the same order in two rounds or runs, the
+    last verdict counts.
     """
     import pandas as pd
 
@@ -172,7 +173,7 @@ def verdict_table(study: Study, choice: VerdictSource | None = None) -> pd.DataF
 
 
 def known_strengths(study: Study) -> Strengths | None:
-    """Return strengths from people's verdicts so far, for planning; None if impossible."""
+    """Return strengths from people's verdicts so far, for planning; None if there are none."""
     from benchmark.preferences.methods.consistency import merge_orders
     from benchmark.preferences.methods.davidson import NotConvergedError, fit_strengths
     from benchmark.preferences.methods.verdict_tables import Verdicts
@@ -194,7 +195,7 @@ def people_of(study: Study) -> VerdictSource | None:
 
 
 def results_of(study: Study, choice: VerdictSource) -> Results | None:
-    """Return the figures, cached for the same rows; None without rows."""
+    """Return the figures, cached for the same rows; None if there are no rows."""
     table = verdict_table(study, choice)
     if table.empty:
         return None
@@ -255,10 +256,11 @@ def rubric_of(study: Study) -> RubricVersion | None:
 
 
 def _scores(rubric: RubricVersion | None, table: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """Return who gave points, and the mean points of systems (rows) on questions (columns).
+    """Return who gave the points, and the mean points of systems (rows) on questions (columns).
 
-    Only answers under the compared scenarios and conditions are used, with points by people if
-    they scored any of them, or else by judges. An answer's points are the mean of its sheets.
+    Only answers under the compared scenarios and conditions are used. Their points come from
+    people if people scored any of these answers, otherwise from judges. An answer's points are the
+    mean of its sheets.
     """
     import pandas as pd
 
@@ -316,7 +318,7 @@ def ranking_table(results: Results) -> TableData:
 
 
 def matrix_table(results: Results) -> TableData:
-    """Return wins, ties (including both bad), losses and verdicts for every two systems."""
+    """Return wins, ties (including both bad), losses and verdicts for every pair of systems."""
     return table_of(MATRIX, meetings_of(results), name="preference-matrix")
 
 
@@ -324,7 +326,7 @@ MATRIX = [Column(name, name) for name in ("system", "against", "wins", "ties", "
 
 
 def meetings_of(results: Results) -> list[dict[str, Any]]:
-    """Return every two compared systems, with their verdicts by outcome."""
+    """Return every pair of compared systems, with their verdicts by outcome."""
     return [
         {"system": system, "against": other, "wins": wins, "ties": ties, "losses": losses}
         | {"n": wins + ties + losses}

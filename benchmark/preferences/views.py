@@ -137,7 +137,7 @@ def _better(item: PreferenceItem) -> str:
 
 
 def _written(item: PreferenceItem) -> str:
-    """Return the conditions of the two answers; a single one if they are equal."""
+    """Return the conditions of the two answers, or a single condition if they are the same."""
     both = (item.pair.first.condition, item.pair.second.condition)
     return " / ".join(dict.fromkeys(str(condition) for condition in both))
 
@@ -306,7 +306,7 @@ def preferences_figure(
 def _chosen(
     request: StudyRequest, choices: list[reports.VerdictSource]
 ) -> reports.VerdictSource | None:
-    """Return the source in the address; without a name, people or else the first judge."""
+    """Return the source named in the address, or the first source if the address names none."""
     return reports.chosen_of(choices, chosen(request, "by", {choice.name for choice in choices}))
 
 
@@ -325,7 +325,7 @@ urlpatterns = [
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
-    """Return the number of pairs, and of requests about them."""
+    """Return the number of pairs and the number of requests about them."""
     pairs = requests // len(ORDERS)
     return RunScope([(lazy("Pairs"), pairs), (lazy("Requests, one per order"), requests)])
 
@@ -355,7 +355,7 @@ RUN_PAGES = RunPages(
 
 @dataclass(frozen=True)
 class PairJudgement:
-    """One judge's verdicts on a pair: with the first answer left, right, and combined."""
+    """One judge's verdicts on a pair, with the first answer on the left and on the right."""
 
     left: PreferenceSheet | None
     right: PreferenceSheet | None
@@ -401,7 +401,7 @@ def pair_judgements(sheets: Iterable[PreferenceSheet]) -> dict[int, PairJudgemen
 
 
 def totals_of(judgements: Iterable[PairJudgement]) -> Counter[str]:
-    """Count pairs by readable orders (none, one, both), equal verdicts and correct controls."""
+    """Count pairs with no, one or two readable verdicts, with equal verdicts and with controls."""
     totals: Counter[str] = Counter()
     for judgement in judgements:
         n = len(judgement.said)

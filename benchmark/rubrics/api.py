@@ -76,7 +76,7 @@ class RubricViews(StudyViews):
 
     @extend_schema(request=RubricInput, responses={201: RubricTextSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Store a rubric as the next version of its name."""
+        """Store a rubric as the next version under its name."""
         body = self.read(RubricInput)
         with invalid_on("content", RubricError):
             rubric = rubric_from_dict(body["content"])

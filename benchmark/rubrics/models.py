@@ -1,4 +1,4 @@
-"""Rubric versions, by which every sheet is scored, and their storage."""
+"""Rubric versions, under which sheets are scored, and their storage."""
 
 import uuid
 

@@ -123,7 +123,7 @@ def rubric_new(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _base(request: StudyRequest, study: Study) -> RubricVersion | None:
-    """Return the version in the address, None for the built-in text; raise Http404 if unknown."""
+    """Return the named version, or None for the built-in text; raise Http404 if it is unknown."""
     base_id = request.GET.get("from", "")
     if not base_id:
         return None

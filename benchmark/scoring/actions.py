@@ -123,7 +123,7 @@ class ScoringRoundKind(OneByOne):
         sheet.total = sheet.rubric.rubric.total(content.points)
 
     def mark(self, sheet: ScoreSheet, key: Mapping[str, Any]) -> tuple[int, int]:
-        """Count the criteria whose points equal the key; criteria without points do not match."""
+        """Count the criteria whose points match the key; criteria without points do not match."""
         met = sum(sheet.points.get(name) == points for name, points in key.items())
         return met, len(key)
 

@@ -22,7 +22,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter
 
 
 class ScoringRoundInput(FormInput):
-    """Which answers are scored and how; omitted fields keep their default or current value."""
+    """Answers and settings of a round; omitted fields keep their default or current value."""
 
     form = ScoringRoundForm
     # If omitted, the study's default rubric.

@@ -43,8 +43,8 @@ def draw_answers(
     Returns
     -------
     dict
-        Answer → probability of being drawn, in random order. All have 1.0 if all answers were
-        drawn.
+        Answer → probability of being drawn, in random order. Every probability is 1.0 if all
+        answers were drawn.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def draw_overlap(answers: Sequence[int], share: float, *, seed: int) -> set[int]
 
 
 def _allocate(sizes: Mapping[Hashable, int], size: int) -> dict[Hashable, int]:
-    """Divide ``size`` into equal parts; the other strata fill the shortfall of a small stratum."""
+    """Divide ``size`` into equal parts; other strata make up the shortfall of a small stratum."""
     wanted: dict[Hashable, int] = {}
     left = size
     # The smallest first: their shortfalls, and remainders, pass to the next strata.

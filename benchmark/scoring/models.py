@@ -148,7 +148,7 @@ class ScoreSheet(rounds.Sheet):
 
 
 class ScoreEvent(rounds.SheetEvent):
-    """One submission of a person's sheet, or its content in a file."""
+    """One submission of a person's sheet, or the content of an imported sheet."""
 
     sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="events")
 

@@ -161,7 +161,7 @@ def _form_context(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
 
 
 def _parts(sheet: ScoreSheet, item: ScoringItem) -> list[AnswerPart]:
-    """Return the given and known points, with the known reason or else the text of the level."""
+    """Return the given and known points, with the known reason or, if empty, the level's text."""
     levels = {
         (criterion.key, str(level.points)): level.text
         for criterion in sheet.rubric.rubric.criteria

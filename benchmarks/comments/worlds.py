@@ -128,10 +128,10 @@ def read_book(name: str) -> Book:
 
 
 def make_world(name: str, seed: int = 1, size: int = 0) -> World:
-    """Return the world of that name; equal seeds give equal texts.
+    """Return the world with that name; the same seed always gives the same texts.
 
-    With a ``size``, it has that many comments, whose statements include details, so that most of
-    them differ even in a large world.
+    With a ``size``, the world has that many comments, whose statements include details, so that
+    most of them differ even in a large world.
     """
     book = read_book(name)
     if size:
@@ -153,7 +153,7 @@ def split_worlds(seed: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def write_csv(world: World, path: Path | str, columns: str = "full") -> None:
-    """Write the comments to a file: all columns, or only the texts with `one`."""
+    """Write the comments to a file: all columns or, with `one`, only the texts."""
     if columns not in ("full", "one"):
         raise ValueError(f"Columns are full or one, not {columns}.")
     names = ("comment", "group", "date") if columns == "full" else ("comment",)

@@ -10,7 +10,7 @@ class Fault:
     Attributes
     ----------
     means
-        What it would mean for a lab.
+        Consequence of the mistake for a lab.
     file, old, new
         The changed file and text; the old text occurs exactly once.
     aims

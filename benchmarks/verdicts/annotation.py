@@ -45,7 +45,7 @@ MEASURES = 18
 
 
 def _readings(n: int, raters: int, alpha: float, draws: Draws) -> np.ndarray:
-    """Return labels, shape (raters, n), of raters who agree with this alpha at any level."""
+    """Return labels, shape (raters, n), by raters with this alpha at any level of measurement."""
     truth = draws.choice(len(SKEWED), n, p=SKEWED)
     guesses = draws.choice(len(SKEWED), (raters, n), p=SKEWED)
     return np.where(draws.random((raters, n)) < alpha**0.5, truth, guesses).astype(float)
@@ -69,7 +69,7 @@ def _judge(labels: np.ndarray, key: str = "one") -> Any:
 
 
 def _best_of(judges: int):
-    """Whether the sentence says "Yes" or "No" about judges that are just more people."""
+    """Whether the sentence says "Yes" or "No" about judges that are simply additional people."""
 
     def study(n: int, draws: Draws) -> bool:
         readings = _readings(n, PEOPLE + judges, 0.6, draws)
@@ -143,7 +143,7 @@ F1 = np.array([0.0, 0.4, 0.67, 0.8, 1.0])
 
 
 def _f1(n: int, texts: int, draws: Draws) -> np.ndarray:
-    """Return F1 of texts on n questions, shape (texts, n); few questions are hard, for all."""
+    """Return F1 of texts on n questions, shape (texts, n); the few hard ones are hard for all."""
     is_hard = draws.random(n) < 0.2
     easy = draws.choice(F1, (texts, n), p=(0.02, 0.08, 0.1, 0.2, 0.6))
     hard = draws.choice(F1, (texts, n), p=(0.3, 0.3, 0.2, 0.1, 0.1))
@@ -205,7 +205,7 @@ def _segments_cover(n: int, draws: Draws) -> bool | None:
 
 
 def _changes(n: int, draws: Draws, measures: int = MEASURES) -> list[edited.MeasureChange]:
-    """Changes of checks that few edits flip, and of skewed measures; two texts per question."""
+    """Changes in checks that few edits flip, and in skewed measures; two texts per question."""
     own = draws.exponential(1.0, (2, n)) - 1
     changes = []
     for at in range(measures):
@@ -243,7 +243,7 @@ def _change_covers(n: int, draws: Draws) -> bool | None:
 
 
 def _experts(n: int, draws: Draws) -> bool:
-    """Each answer has its own similarity; a few experts who change much skew it."""
+    """Each answer has its own similarity; a few experts who change a lot skew it."""
     level = 0.9 - draws.gamma(1.0, 0.03, n)
     apart = draws.exponential(0.03, n) - 0.03
     found = ExpertAgreement(
@@ -261,7 +261,7 @@ def _low(mark: float):
 
 
 def _ever_low(mark: float):
-    """Check a person exactly at the mark after each of n answers."""
+    """Check, after each of n answers, a person who is exactly at the mark."""
 
     def study(n: int, draws: Draws) -> bool:
         right = np.cumsum(draws.random(n) < mark)

@@ -92,9 +92,9 @@ def _sample(members: dict[str, BoolArray], n: int, generator: Generator) -> dict
 def group_holds(made: float, elsewhere: float, size: float, recalls: tuple[float, float]) -> Study:
     """Whether the corrected share of a group covers the share in the population of its comments.
 
-    A share ``made`` of the group's comments make the key point, and ``elsewhere`` of the others.
-    The machine finds them with different recall, and wrongly includes one in twenty other
-    comments.
+    A share ``made`` of the group's comments make the key point, and a share ``elsewhere`` of the
+    other comments. The machine finds them with different recall, and wrongly includes one in
+    twenty other comments.
     """
 
     def study(n: int, generator: Generator) -> bool | None:
@@ -124,7 +124,7 @@ def useless(n: int, generator: Generator, made: float) -> Audited | None:
 
 
 def holds(interval: AuditedShare, truth: float) -> bool | None:
-    """Whether the interval covers the truth; None without an interval."""
+    """Whether the interval covers the truth; None if there is no interval."""
     if interval.low is None or interval.high is None:
         return None
     return interval.low - ROUNDING <= truth <= interval.high + ROUNDING

@@ -1,4 +1,4 @@
-"""Judges of scores and people: verdicts on replacing people, the closest judge, intervals.
+"""Judges of scores: verdicts on replacing people and on the closest judge, and intervals.
 
 Each study has totals of 0 to 19 points by three people. Answers to the same question resemble
 each other, people disagree more about some questions than about others, and totals are rounded.
@@ -216,7 +216,7 @@ def all_margins(n: int, rng: np.random.Generator) -> bool:
 
 @cache
 def clearly_worse() -> Truth:
-    """Return a judge with rank correlation .3 with people, where people's is .75."""
+    """Return a judge whose rank correlation with people is .3; that between people is .75."""
 
     def rank(noise: float) -> float:
         values = many(Truth(noise=noise), 2_000)

@@ -75,7 +75,7 @@ def _steady() -> float:
 
 
 def both_sides(n: int, generator: Generator) -> FloatArray:
-    """Two equal systems on both sides of n topics; the differences of a topic are similar."""
+    """Two equal systems on both sides of n topics; the differences within a topic are similar."""
     hard = np.repeat(0.8 * generator.normal(size=(n, 1)), 2, axis=0)
     own = np.repeat(0.4 * generator.normal(size=(n, 2)), 2, axis=0)
     return _covered(0.8 + hard + own + 0.4 * generator.normal(size=(2 * n, 2)), generator)
@@ -252,7 +252,10 @@ def told_apart(times: tuple[int, ...], marks: bool = False) -> Study:
 
 
 def told_apart_of_many(n: int, generator: Generator) -> bool:
-    """Whether any of 100 key points is; 12 to 30 comments are expected in the smaller group."""
+    """Whether any of 100 key points is shown to differ between the groups.
+
+    Each key point is expected in 12 to 30 comments of the smaller group.
+    """
     sizes, shares = [n, 20 * n], np.geomspace(12, 30, 100)[:, None] / n
     return any(row.differs for row in compare_groups(sizes, generator.binomial(sizes, shares)))
 
@@ -313,7 +316,10 @@ def widest_holds(n: int, generator: Generator) -> bool | None:
 
 
 def _sizes(n: int, uneven: bool) -> list[int]:
-    """Return the comments per period, n in total: equal sizes, or half of the rest in each."""
+    """Return the number of comments per period, n in total.
+
+    Periods are equal, or each has half of the remaining comments.
+    """
     shares = 0.5 ** np.arange(1, 7) if uneven else np.full(6, 1 / 6)
     return [max(1, round(n * each)) for each in shares]
 
@@ -330,7 +336,7 @@ def moves(uneven: bool) -> Study:
 
 
 def change_holds(shares: list[float], uneven: bool = False) -> Study:
-    """Whether the interval of a change covers that of the line through the true shares."""
+    """Whether the interval of a change covers the change of the line through the true shares."""
 
     def study(n: int, generator: Generator) -> bool | None:
         sizes = _sizes(n, uneven)

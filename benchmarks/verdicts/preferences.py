@@ -93,7 +93,7 @@ def leads_falsely(strength: tuple[float, ...], each: int) -> Study:
 
 
 def tells_apart_falsely(strength: tuple[float, ...], each: int) -> Study:
-    """Whether a pair is distinguished whose first system is not better.
+    """Whether a pair whose first system is not better is distinguished.
 
     Ranges and groups depend on these pairs.
     """

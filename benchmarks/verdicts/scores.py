@@ -191,7 +191,7 @@ def shown_by_more(n: int, generator: Generator) -> bool:
 
 
 def calibrated(kind: str, choices: int = 1) -> Study:
-    """Whether a calibrated mean's interval covers the mean human score; n of 4 n are labelled."""
+    """Whether a calibrated mean's interval covers the mean human score; n of 4 n have labels."""
 
     def study(n: int, generator: Generator) -> bool | None:
         size = 4 * n
@@ -221,7 +221,7 @@ def _true(kind: str) -> float:
 
 
 def across(kind: Any, is_apart: bool = False) -> Study:
-    """Whether the interval of a correlation across n systems covers that of all systems."""
+    """Whether the interval of a correlation across n systems covers the value for all systems."""
 
     def study(n: int, generator: Generator) -> bool | None:
         import pandas as pd
@@ -280,7 +280,7 @@ def _lengths(n: int, n_systems: int, generator: Generator) -> Any:
 
 
 def slope_holds(n_systems: int) -> Study:
-    """Whether the interval of points per 100 characters covers that of very many questions."""
+    """Whether the interval of points per 100 characters covers the value for many questions."""
 
     def study(n: int, generator: Generator) -> bool | None:
         found = length_slope(_lengths(n, n_systems, generator), "J", OPTIONS)

@@ -205,7 +205,7 @@ def _of_medians(name: str) -> tuple[Simulation, Simulation]:
     least = RULES[rule].least
 
     def says_below(n: int, generator: np.random.Generator) -> bool:
-        """Whether any look from the first possible warning on shows a median below the floor."""
+        """Whether any look, once a warning is possible, shows a median below the floor."""
         reached = np.cumsum(REWARD / HOURS[name](n, generator) >= _median_rate(name))
         looks = range(least, n + 1)
         return any(is_below(int(reached[look - 1]), look, 0.5) for look in looks)

@@ -92,9 +92,9 @@ class SheetEntry(ImportEntry):
 
 
 def chosen_rubric(study: Study, options: Mapping[str, Any]) -> RubricVersion:
-    """Return the chosen version, or else the newest version of CompQA.
+    """Return the chosen rubric version, or the newest CompQA version if none was chosen.
 
-    If none is stored, the returned version is unsaved.
+    If no CompQA version is stored, the returned version is unsaved.
 
     A dry run writes nothing, so the first version is stored only by the import itself.
     """
@@ -208,7 +208,7 @@ RATER = "consolidated"
 
 
 def read_human_table(source: ImportSource) -> Iterator[Line]:
-    """Read one sheet per row, link it by the answer's letters, and reject unmatched rows."""
+    """Read one sheet per row and link it to an answer by its letters; reject unmatched rows."""
     rubric = chosen_rubric(source.study, source.options)
     scores: list[HumanScore] = []
     for record in read_human_scores(source.path, rubric.rubric, name=source.name):
@@ -229,7 +229,7 @@ def read_human_table(source: ImportSource) -> Iterator[Line]:
 
 
 def _answers(study: Study, scores: Sequence[HumanScore]) -> dict[Origin, list[RawAnswer]]:
-    """Return the answers by the named systems in file order; their position is the primary key."""
+    """Return the answers by the named systems in file order, with the primary key as position."""
     answers = Answer.objects.filter(
         study=study, system__name__in={score.system for score in scores}
     ).order_by("source", "position", "choice", "pk")

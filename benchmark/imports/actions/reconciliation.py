@@ -117,7 +117,7 @@ def made_sheet(
 
 
 def _total(points: dict[str, float], rubric: RubricVersion, entry: SheetEntry) -> float | None:
-    """Return the sum, with slips in consolidated sheets; None if outside the rubric's range."""
+    """Return the sum of the points; None if the sheet is incomplete or the sum is out of range."""
     if entry.reason or len(points) < len(rubric.rubric.criteria):
         return None
     total = sum(points.values())

@@ -181,7 +181,7 @@ class AnswerFinder:
         return [answer for answer in self._by_pair.get(pair, ()) if answer.fits(values)]
 
     def _first_free(self, record: ScoreRow, fitting: list[_StoredAnswer]) -> AnswerMatch:
-        """Return the first of several equal answers that this rater has no earlier row for."""
+        """Return the first of several identical answers that has no earlier row by this rater."""
         who = (record.rater_kind, record.rater)
         free = [
             answer for answer in fitting if (*who, record.replicate, answer.pk) not in self._taken
@@ -282,7 +282,7 @@ WAYS = (TOLD, EXACTLY, BY_LETTERS, CONFIRMED, UNDECIDED, NEW, EMPTY)
 
 
 def read_score_sheets(source: ImportSource) -> Iterator[Line]:
-    """Read one sheet per row; an answer that only its text identifies is created once."""
+    """Read one sheet per row; an answer identified only by its text is created once."""
     options = source.options
     rubric = chosen_rubric(source.study, options)
     mapping = dict(options.get("mapping") or {})

@@ -249,9 +249,9 @@ class ScoreRow:
     off_scale : tuple of str
         Criteria with points outside the rubric's scale; only in consolidated sheets.
     given : dict of str to float
-        Points from a judge's unscored row that names all criteria, on the scale or not.
+        Points from a judge's unscored row that names all criteria, even if they are off the scale.
     state : str
-        State given in the row, or else "submitted", "unscored", or "empty" for a person's row
+        State given in the row; otherwise "submitted", "unscored", or "empty" for a person's row
         without any points, which means that the answer was not scored.
     is_counted : bool
         False if our export marks the sheet as not counted.

@@ -76,8 +76,8 @@ def read_human_scores(
 ) -> Iterator[HumanScore | Problem]:
     """Read the rows in file order; unused columns may contain anything.
 
-    Half points are on the scale even if the rubric does not allow them. Raise `UnreadableFile` at
-    the first step if a column is missing, or later if the file is damaged.
+    Half points are on the scale even if the rubric does not allow them. Raise `UnreadableFile`
+    before the first row if a column is missing, or later if the file is damaged.
     """
     halves = replace(rubric, allows_halves=True)
     with open_table(path, name=name, kind="tsv") as table:
@@ -227,7 +227,7 @@ class AnswerLink:
     Attributes
     ----------
     how : str
-        `LETTERS`: all letters and digits are equal; `OPENING`: the first 300 are.
+        `LETTERS`: all letters and digits are equal; `OPENING`: the first 300 are equal.
     rivals : tuple of int
         Positions of other answers that also fit; the first answer without a row is chosen.
     is_repeat : bool
@@ -264,11 +264,11 @@ class Links:
 def link_by_letters(
     scores: Sequence[HumanScore], answers: Mapping[Origin, Sequence[RawAnswer]]
 ) -> Links:
-    """Link each row to the answer with the same letters, or else with the same first 300 letters.
+    """Link each row to the answer with the same letters, or at least the same first 300 letters.
 
     Several rows can be about one answer: the release has six answers that were scored twice and
-    not consolidated. Among equal answers with the same system and scenario, the first answer
-    without a row is chosen.
+    not consolidated. Among identical answers by the same system under the same scenario, the first
+    answer without a row is chosen.
     """
     known = _by_pair(answers)
     links: list[AnswerLink] = []

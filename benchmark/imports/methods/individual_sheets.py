@@ -1,7 +1,7 @@
 """Individual score sheets of CompQA's raters before they were consolidated into one table.
 
 There is one tab-separated file per person, with one row per answer and the columns
-``score_dict.1`` … ``score_dict.15``. Both files have rows for the same answers; rows that a person
+``score_dict.1`` … ``score_dict.15``. All files have rows for the same answers; rows that a person
 did not score are empty. Points are used unchanged: a sheet can be incomplete or have values
 outside the scale.
 """
@@ -30,7 +30,7 @@ class OwnSheets:
     """Scores of one person.
 
     ``points`` has a row for each scored answer and a column for each criterion, with NaN for empty
-    cells; ``whole`` masks the rows that have all points, all on the scale.
+    cells; ``whole`` is a mask of the rows whose points are complete and on the scale.
     """
 
     name: str

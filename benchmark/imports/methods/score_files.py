@@ -46,15 +46,15 @@ def read_score_table(
     rater: str = "",
     rater_kind: str = "person",
 ) -> Iterator[ScoreRow | Problem]:
-    """Read sheets by a mapping of field or criterion to column, and close the table at the end.
+    """Read sheets using a mapping from fields and criteria to columns, then close the table.
 
-    A row gives either one sheet or all its problems. ``rater`` and ``rater_kind`` apply to rows
-    that do not name a rater.
+    Each row yields either one sheet or all of its problems. ``rater`` and ``rater_kind`` apply to
+    rows that do not name a rater.
 
     Raises
     ------
     UnreadableFile
-        If the mapping does not fit the table (see `check_columns`), and where `Table` raises it.
+        If the mapping does not fit the table (see `check_columns`), or if `Table` raises it.
     """
     with table:
         wrong = check_columns(table.columns, mapping, rubric, has_rater=bool(rater))
@@ -200,7 +200,7 @@ class JudgedAnswer:
     stated_sum: float | None
 
     def paper_points(self, rubric: Rubric) -> dict[str, int] | None:
-        """Return the points that the paper uses: any whole numbers for all criteria."""
+        """Return the points that the paper uses: any whole numbers, if every criterion has one."""
         points = self.asked.given
         return points if len(points) == len(rubric.criteria) else None
 
@@ -215,7 +215,7 @@ class JudgedFile:
         In file order; records without a readable answer are in ``problems`` instead.
     problems : tuple of Problem
         Unreadable records, unscored judgements and wrong sums, each with file, position (from 1),
-        column and reason. Only an unreadable record loses an answer.
+        column and reason. An answer is lost only if its record is unreadable.
     counts : Counter of Reading
         Number of judgements by reading.
     """

@@ -90,7 +90,7 @@ class Command(BaseCommand):
 
 
 def _sheets_of(study: Study) -> list[tuple[str, str, str, int]]:
-    """Return the number of sheets by each rater in the study, by state."""
+    """Return the number of each rater's sheets in the study, by state and reason."""
     # People have no name here, only the identifier in their file.
     who = Case(When(rater__name="", then="rater__external_id"), default="rater__name")
     sheets = study.score_sheets.order_by().annotate(who=who).values("who", "state", "reason")

@@ -226,7 +226,7 @@ def compqa_figures(release: AnswerRelease) -> list[PaperFigure]:
 
 
 def beside(paper: Values, ours: Values) -> Mapping[Key, ReproducedValue]:
-    """Combine the values of both recipes; a note gives the number of rows that ours leaves out."""
+    """Combine the values of both recipes; a note counts the rows that our recipe leaves out."""
     return {key: _found(value, ours.get(key)) for key, value in paper.items()}
 
 

@@ -134,7 +134,7 @@ def read_release(data: Path) -> AnswerRelease:
 
 
 def paper_sheets(release: AnswerRelease) -> pd.DataFrame:
-    """Return the sheets that the paper averages, by every judge and by people, with totals.
+    """Return the sheets by judges and people that the paper averages, with totals.
 
     Six answers have two human rows, which the paper counts as if they were about different
     answers. The choice number of a human sheet is therefore its row number, made negative to
@@ -280,7 +280,7 @@ def _repeated_texts(release: AnswerRelease) -> int:
 def _judge_counts(
     judge: str, files: tuple[JudgedFile, ...]
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Count the sheets that the paper cannot use, by reason, and values outside the scale."""
+    """Count, by reason, the sheets that the paper cannot use, and count off-scale values."""
     judged = [answer for file in files for answer in file.answers]
     readings = Counter(answer.judgement.reading for answer in judged)
     missing = [

@@ -40,7 +40,7 @@ class MergedOrders:
     n_made_ties
         Number of pairs whose two verdicts differ, so that they count as ties.
     n_one_order
-        Number of pairs judged in one order only; that verdict counts.
+        Number of pairs judged in one order only; their single verdict counts.
     """
 
     verdicts: Verdicts
@@ -52,8 +52,9 @@ class MergedOrders:
 def merge_orders(verdicts: Verdicts) -> MergedOrders:
     """Merge a rater's two verdicts on the same pair into one.
 
-    Two equal verdicts give that verdict (both bad stays both bad); two different verdicts give a
-    tie, even if one of them is already a tie. The weight is the mean of the two weights.
+    Two identical verdicts are merged into that verdict (both bad stays both bad), and two
+    different verdicts into a tie, even if one of them is already a tie. The weight is the mean of
+    the two weights.
 
     Raises
     ------
@@ -115,7 +116,7 @@ def order_consistency(verdicts: Verdicts, *, confidence: float = 0.95) -> Estima
 
 
 def left_share(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
-    """Return the share of decided verdicts for the left answer; .5 without position bias.
+    """Return the share of decided verdicts for the left answer, which is .5 without position bias.
 
     It is computed from verdicts before merging. It measures bias only if sides are balanced,
     either at random or because every pair occurs in both orders. ``n_values`` is the number of
@@ -134,7 +135,7 @@ def left_share(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
 
 
 def same_verdict(verdicts: Verdicts, others: Verdicts, *, confidence: float = 0.95) -> Estimate:
-    """Return the share of equal verdicts among all comparisons on the same pair, 0 to 1.
+    """Return the share of comparisons on the same pair whose verdicts are the same, 0 to 1.
 
     Parameters
     ----------
@@ -201,7 +202,8 @@ class Contradictions:
     share
         Contradicting pairs ÷ pairs decided by both, 0 to 1.
     n_decided, n_contradicting, n_even
-        Pairs decided by both; contradicting pairs among them; pairs that are even by either.
+        Numbers of pairs decided by both, of contradicting pairs among them, and of pairs that are
+        even according to either.
     pairs
         Contradicting pairs of systems, the preferred system first; empty for questions.
     """
@@ -220,7 +222,7 @@ def contradicting_systems(
     confidence: float = 0.95,
     reason: str | None = None,
 ) -> Contradictions:
-    """Compare both rankings on every pair of systems; no interval (see `compare_rankings`).
+    """Compare both rankings on all pairs of systems, without an interval (see `compare_rankings`).
 
     Examples
     --------
@@ -272,7 +274,7 @@ def contradicting_questions(
     scores
         Rows are systems, columns are questions, and values are points (NaN if missing).
     confidence
-        Confidence level of the interval of the share, which is over questions.
+        Confidence level of the share's interval, which is over questions.
     """
     frame = verdicts.frame
     worth = frame["outcome"].map({FIRST: 1.0, SECOND: -1.0}).fillna(0.0) * frame["weight"]

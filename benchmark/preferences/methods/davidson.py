@@ -1,4 +1,4 @@
-"""Strengths of systems in Davidson's model, by Newton's method, with a penalty and jackknife."""
+"""Davidson's model: strengths of systems by Newton's method, with a penalty and a jackknife."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ class Strengths:
         Ranked systems, the strongest first; their log strengths, with mean 0.
     nu
         Tie parameter, at least 0: two equal systems tie with probability ``nu / (2 + nu)``. None
-        without strengths.
+        if there are no strengths.
     log_likelihood
         Natural logarithm of the probability of these verdicts at the maximum; None if strengths
         are penalized.
@@ -314,8 +314,8 @@ class Strengths:
     unranked
         System → reason why it has no strength.
     n_verdicts, n_ties, n_both_bad
-        Number of verdicts between ranked systems; of ties among them, without both bad; of both
-        bad.
+        Number of verdicts between ranked systems; of ties among them, excluding both bad; of
+        both-bad verdicts.
     n_left_out
         Number of verdicts on a system that is not ranked.
     reason

@@ -106,13 +106,14 @@ def plan_pairs(
         Pairs of answers asked about before. They are not drawn again, so that no rater sees a pair
         twice, and they count as comparisons already made.
     strengths
-        Strengths from earlier verdicts; systems without one count as average.
+        Strengths from earlier verdicts; systems without a strength count as average.
 
     Returns
     -------
     PairPlan
-        First the pairs that link unlinked systems, then the most informative pairs. For every
-        system and every pair of systems, the numbers on the left and right differ by at most one.
+        First the pairs that link unlinked systems, then the most informative pairs. Every system,
+        and each system in every pair of systems, is on the left as often as on the right, with a
+        difference of at most one.
 
     Raises
     ------
@@ -170,7 +171,7 @@ class _Design:
         self.covariance = np.linalg.inv(self.laplacian + 1 / n).astype(float)
 
     def best(self) -> tuple[int, int] | None:
-        """Return the two systems with the most informative comparison; None if no pair is left."""
+        """Return the two systems whose comparison is most informative; None if no pair is left."""
         open_pairs = self.answers.open_pairs
         if self.covariance is None or not open_pairs.any():
             return None

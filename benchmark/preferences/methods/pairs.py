@@ -45,7 +45,7 @@ class AnswerPairs:
     systems
         Systems with an answer, in random order; a pair of systems is a pair of positions here.
     n_asked
-        Positions of two systems, the lower first → number of pairs of their answers asked before.
+        Positions of two systems, the lower first → number of pairs of their answers asked about.
     open_pairs : bool, shape (n_systems, n_systems)
         Whether any pair of answers is left; only above the diagonal.
     """
@@ -160,10 +160,10 @@ def balance_sides(pairs: Sequence[tuple[Hashable, Hashable]], rng: random.Random
 
     Notes
     -----
-    Half of the comparisons of two systems get each order. The remaining comparisons, at most one
-    per pair of systems, form a graph of systems. Traversing it in closed walks, with the start
-    node of each edge on the left, balances every system (Euler). Systems with an odd number of
-    edges are linked to an additional node, whose edges are ignored.
+    Each order is used in half of the comparisons of two systems. The remaining comparisons, at
+    most one per pair of systems, form a graph of systems. Traversing it in closed walks, with the
+    start node of each edge on the left, balances every system (Euler). Systems with an odd number
+    of edges are linked to an additional node, whose edges are ignored.
 
     Examples
     --------

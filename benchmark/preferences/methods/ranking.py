@@ -59,8 +59,8 @@ def strength_differences(
     show too much; that of the arcsine hardly changes. The test is Student's t over questions,
     computed from the changes when each question is left out. Clusters of unequal weight leave
     fewer degrees of freedom than their number (Imbens and Kolesár 2016, section 3); the reduction
-    was chosen so that `benchmarks.verdicts` keeps 5 %. As in the exact sign-flip test, p is never
-    below 2^(1 - n) for n questions.
+    was chosen so that the errors in `benchmarks.verdicts` stay within 5 %. As in the exact
+    sign-flip test, p is never below 2^(1 - n) for n questions.
     """
     values = np.array(strengths.log_strengths)
     first, second = np.triu_indices(len(values), k=1)
@@ -98,7 +98,7 @@ def strength_differences(
 def t_bounds(
     values: FloatArray, pseudo: FloatArray, confidence: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return Student's t intervals over questions, extended to the maximum likelihood value.
+    """Return Student's t intervals over questions, extended to the maximum likelihood values.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class PreferenceStanding(Bounded, RankPosition):
     wins, losses, ties, both_bad
         Numbers of these verdicts, without weights.
     n_questions
-        Number of questions on which it was compared with them.
+        Number of questions on which it was compared with ranked systems.
     """
 
     system: str
@@ -219,7 +219,7 @@ class PreferenceRanking:
 
     @property
     def detectable(self) -> float | None:
-        """Win rate against another system that these questions can detect with power .8.
+        """Win rate against another system that these questions can detect with a power of .8.
 
         It applies to any two systems after Holm's correction; None if it exceeds `MOST_RATE`.
         """
@@ -240,8 +240,8 @@ def rank_by_preference(verdicts: Verdicts, *, confidence: float = 0.95) -> Prefe
     verdicts
         One verdict per rater and pair (see `merge_orders`).
     confidence
-        Confidence level of the intervals; systems are separable if their p after Holm is
-        below 1 - confidence.
+        Confidence level of the intervals; systems are separable if the p-value of their difference
+        after Holm's correction is below 1 - confidence.
 
     Returns
     -------

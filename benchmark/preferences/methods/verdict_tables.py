@@ -65,7 +65,7 @@ class Verdicts:
         Parameters
         ----------
         table
-            One row per verdict. ``question``; ``pair``: name of the two answers, equal for both
+            One row per verdict. ``question``; ``pair``: name of the two answers, the same for both
             orders; ``first``, ``second``: their systems; ``outcome``: one of `OUTCOMES`;
             ``rater``; ``side``: the side of the first answer, ``both`` if the row merges both
             orders; and optionally ``weight``: at least 0, 1 by default.
@@ -156,7 +156,7 @@ class PairCounts:
 
 
 def _places(column: pd.Series, names: tuple[Any, ...]) -> IntArray:
-    """Return each value's position in the names; for a few rows, much faster than a pandas map."""
+    """Return each value's position in the names. For a few rows, a pandas map is much slower."""
     places = {name: place for place, name in enumerate(names)}
     return np.array([places[value] for value in column.tolist()], dtype=np.int64)
 

@@ -161,7 +161,7 @@ class Rubric:
     def total(self, points: Mapping[str, float | None], group: str | None = None) -> float | None:
         """Return the sum over the rubric or one group.
 
-        None if any criterion lacks points.
+        Return None if any criterion lacks points.
 
         Raises
         ------

@@ -79,7 +79,7 @@ def counted_sheets(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
 
 
 def count_learned_sheets(rubric: RubricVersion) -> int:
-    """Count the sheets that only the model's training on the question excludes."""
+    """Count the sheets excluded only because the model was trained on the question."""
     return _counted(rubric).filter(is_learned("answer__")).count()
 
 
@@ -308,7 +308,7 @@ def _sheet_calls(rubric: RubricVersion, runs: list[int]) -> pd.DataFrame:
 
 
 def _of_answers(rubric: RubricVersion) -> pd.DataFrame:
-    """Return the cost and time of each answer that was written in a call here."""
+    """Return the cost and time of each answer that was written by a call on this site."""
     rows = Answer.objects.filter(study=rubric.study_id, call__isnull=False)
     written = _frame(rows.values_list("pk", "call_id", "run_id"), ["answer", "call", "run"])
     calls = _of_calls(written, [int(run) for run in written["run"].unique()])
