@@ -43,7 +43,7 @@ def _arguments(study: Study) -> StudyStep:
         study,
         title=_("Import arguments"),
         text=sentence % {"count": f"{count:,}"} if count else hint,
-        button=_("Import more") if count else _("Import arguments"),
+        button=_("Import more arguments") if count else _("Import arguments"),
         page="imports?kind=table",
         is_done=count > 0,
     )

@@ -109,7 +109,7 @@ COHERENCE_OF_TEXTS = Measure(
 SKIPPED = {
     "uncited": lazy("segments without a citation"),
     "generated": lazy("segments with the writer's own arguments"),
-    "nonexistent": lazy("segments that cite only numbers without an argument"),
+    "nonexistent": lazy("segments whose cited numbers all match no argument"),
     "unlabelled": lazy("cited arguments without a label"),
     "no_arguments": lazy("answers without arguments"),
     "no_labels": lazy("answers without a labelled argument"),
@@ -168,7 +168,7 @@ def faithfulness_table(
         columns.append(Column(f"{measure.title}, {measure.unit} n", f"measures.{name}.n_values"))
     columns += [
         Column(_("Left out"), _left_out),
-        Column(_("Cited numbers without an argument"), "out_of_range"),
+        Column(_("Cited numbers that match no argument"), "out_of_range"),
         Column(_("Malformed citations"), "malformed"),
     ]
     where = _("Study “%(study)s”, state %(state)s.") % {"study": study.name, "state": state}
@@ -390,7 +390,7 @@ ROW_COLUMNS = (
     *(Column(measure.title, f"0.{name}") for name, measure in MEASURES.items()),
     Column(lazy("Cited"), lambda row: " ".join(map(str, row[0].values["cited"]))),
     Column(
-        lazy("Cited numbers without an argument"),
+        lazy("Cited numbers that match no argument"),
         lambda row: " ".join(map(str, row[0].values["out_of_range"])),
     ),
     Column(lazy("Malformed citations"), lambda row: " ".join(row[0].values["malformed"])),

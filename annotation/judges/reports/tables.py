@@ -57,7 +57,7 @@ def _judges(figures: JudgeResults) -> list[dict[str, Any]]:
     """Return a row with the few figures on people's own agreement, then one row per judge."""
     people = figures.people
     first = {
-        "name": _("People with each other"),
+        "name": _("People compared with each other"),
         "kind": _("people"),
         "prompt": "",
         "made": "",
@@ -114,7 +114,7 @@ TABLES: dict[str, FigureTable] = {
             Column(lazy("… with two votes n"), "difference.n_pairable_items"),
             Column(lazy("Bias"), "bias"),
             Column(lazy("Mean absolute error"), "error"),
-            Column(lazy("Cost per 1,000"), "per_thousand"),
+            Column(lazy("Cost per 1,000 labels"), "per_thousand"),
             Column(lazy("Replicates"), "replicates"),
             Column(lazy("Ordinal alpha of replicates"), "consistency.value"),
             Column(lazy("Remark"), "remark"),
@@ -173,7 +173,7 @@ TABLES: dict[str, FigureTable] = {
         ),
         (
             Column(lazy("Judge"), "name"),
-            Column(lazy("Cost per 1,000"), "per_thousand"),
+            Column(lazy("Cost per 1,000 labels"), "per_thousand"),
             EstimateColumn(lazy("Ordinal alpha"), "ordinal"),
             Column("n", "n"),
         ),

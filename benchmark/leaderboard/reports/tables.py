@@ -182,7 +182,7 @@ def source_of(snapshot: BoardSnapshot, board: ScoreBoard, judge: str, filters: F
         column_name(snapshot.recipe, filters.column),
     ]
     if filters.aspect:
-        parts.append(_("with aspect") if filters.aspect == "with" else _("without aspect"))
+        parts.append(_("with an aspect") if filters.aspect == "with" else _("without an aspect"))
     if filters.scenario:
         parts.append(_("scenario %s") % filters.scenario)
     if filters.dataset:

@@ -76,7 +76,7 @@ def test_figures_are_made_by_one_click(study, client, page):
     shown = text_of(page("faithfulness"))
     for words in (
         *("The figures are up to date", "Model A", "Scenario 4"),
-        *("3 cited numbers without an argument", "Segments without a citation: 3"),
+        *("3 cited numbers that match no argument", "Segments without a citation: 3"),
     ):
         assert words in shown
 
