@@ -1,4 +1,4 @@
-"""Run ``make demo`` and ``make test`` in any order, with interruptions, each in a fresh clone.
+"""Run ``make demo`` and ``make test`` in any order, with interruptions, each time in a new clone.
 
     python -m benchmarks.any_order
     python -m benchmarks.any_order --only "at once"
@@ -174,7 +174,7 @@ def test_interrupted(clone: Clone, seconds: float) -> str:
 
 
 def demo_and_test_at_once(clone: Clone) -> str:
-    """Run both at once, so that one must wait for the other."""
+    """Run the demo and the tests at once, so that one must wait for the other."""
     demo = clone.demo()
     time.sleep(0.5)
     clone.make(".venv/.dev")
@@ -184,7 +184,7 @@ def demo_and_test_at_once(clone: Clone) -> str:
 
 
 def two_tests_at_once(clone: Clone) -> str:
-    """Run both at once, so that one must wait for the other."""
+    """Run the tests twice at once, so that one run must wait for the other."""
     first, second = clone.start(".venv/.dev", "models"), clone.start(".venv/.dev", "models")
     ended_well(first)
     ended_well(second)
@@ -192,7 +192,7 @@ def two_tests_at_once(clone: Clone) -> str:
 
 
 def second_start_offline(clone: Clone) -> str:
-    """Start a partly installed site offline, check its message, and complete it later."""
+    """Start a partly installed site offline, check its message, then complete its installation."""
     first = clone.demo()
     first.wait_for(first.password)
     first.stop()

@@ -5,8 +5,8 @@
 
 Prints one line for each step, on the test split of the released data if available, and on one
 invented cell of each size. Every size is measured in its own process, so that peak memory is
-measured separately. "kept" is the second use, which reads the files of the first. Systems run
-over their published grids, from score matrices to key points with assigned arguments.
+measured separately. "kept" is the second use, which reads the files that the first use stored.
+Systems run over their published grids, from score matrices to key points with assigned arguments.
 """
 
 import argparse

@@ -165,7 +165,7 @@ def filled_site(site: LabelRoundServer, labels: int, people: int = 1, items: int
 
 
 def under_load(database: str, template: str, options: argparse.Namespace) -> str:
-    """Back up while people label, restore into the other database, and compare."""
+    """Back up a site while people label, restore it into the other database, and compare both."""
     other = DATABASES[database == "sqlite"]
     with empty_site(database, template) as site, empty_site(other, template) as restored:
         (site.folder / "site.sqlite3").unlink(missing_ok=True)
@@ -215,7 +215,7 @@ def _labelled(
 
 
 class _Stopped(Exception):
-    """A person was told to stop before the next submit."""
+    """Raised if a person is told to stop before the next submit."""
 
 
 def _label_until(person: Annotator, ends_at: float, stopped: threading.Event) -> None:

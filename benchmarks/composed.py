@@ -77,7 +77,7 @@ def copy_code(folder: Path) -> Path:
 
 
 def _link(source: Path | str, target: Path | str) -> None:
-    """Link a file, because a copy makes a test ten times as slow; copy it across file systems."""
+    """Link a file, as copying makes a test ten times as slow; across file systems, copy it."""
     try:
         os.link(source, target)
     except OSError:

@@ -38,7 +38,7 @@ LONGEST_SECONDS = 3_600
 
 @dataclass(frozen=True)
 class Habits:
-    """How a person answers: accuracy, accuracy after it falls, and other behaviour."""
+    """How a person answers: accuracy before and after a fall, and other behaviour."""
 
     share: float
     accuracy: float = 0.92
@@ -216,7 +216,7 @@ def _kill_on_the_way(server: LabelRoundServer, seen: dict, options: argparse.Nam
 
 
 def report(done: dict, facts: dict) -> None:
-    """Print both tables."""
+    """Print the tables of outcomes and invariants."""
     kinds, people = done["kinds"], facts["people"]
     rows = defaultdict(Counter)
     for name, kind in kinds.items():

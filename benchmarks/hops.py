@@ -29,7 +29,7 @@ FOLDERS = tuple(f"{ROOT / package}/" for package in PACKAGES)
 
 @contextmanager
 def traced(journey: str) -> Iterator[None]:
-    """Print how many product files have a function called in the block, and in which packages."""
+    """Print the number of product files whose functions are called in the block, by package."""
     seen: set[CodeType] = set()
 
     def note(frame: FrameType, event: str, _argument: Any) -> None:
@@ -115,7 +115,7 @@ def test_reply() -> None:
 
 @pytest.mark.django_db
 def test_comment() -> None:
-    """Upload a file of comments in the browser's forms, and show the page of a key point."""
+    """Upload a file of comments through the forms, and show the page of a key point."""
     from django.core.files.uploadedfile import SimpleUploadedFile
     from django.urls import reverse
 

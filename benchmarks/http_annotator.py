@@ -1,4 +1,4 @@
-"""People over real HTTP: they sign in on the login page and work until nothing is left.
+"""Simulated people over real HTTP: they sign in on the login page and work until nothing is left.
 
 Uses only the standard library, so that the client costs little compared with the server. Used
 by the throughput benchmark and by the race test, which also needs to know exactly what the

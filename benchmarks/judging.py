@@ -1,4 +1,4 @@
-"""Language models as judges: time, CPU and memory of a run, and the losses.
+"""Language models as judges: time, CPU and memory of a run, and lost calls.
 
     python -m benchmarks.judging [--scenario clean capped faults killed scale resume]
         [--runner bare engine-sqlite engine-postgresql inspect promptfoo]
@@ -17,10 +17,10 @@ Runs offline, against `benchmarks.judging_stub`. Scenarios:
 The stub and this script use the first core, the runner the last one; PostgreSQL and Redis, which
 are already running, are assigned to cores by the system. The engine's row includes its web server,
 its worker with the sweeper, the form that starts the run, and a request for the progress every two
-seconds; both processes are already running. CPU of PostgreSQL and Redis is reported separately.
-The other runners start up with each evaluation, and this time is included. The column "most in
-flight" is an upper limit for the calls that a worker had in flight when it was killed. See
-`benchmarks.judging_peers` for the installation and settings of the other runners.
+seconds; the web server and the worker are already running. CPU of PostgreSQL and Redis is reported
+separately. The other runners start up with each evaluation, and this time is included. The column
+"most in flight" is an upper limit for the calls that a worker had in flight when it was killed.
+See `benchmarks.judging_peers` for the installation and settings of the other runners.
 """
 
 import argparse

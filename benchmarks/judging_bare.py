@@ -2,7 +2,7 @@
 
     python -m benchmarks.judging_bare URL CALLS IN_FLIGHT
 
-Prints how many answers gave a label. It shows what a person writes in twenty minutes, and the
+Prints how many answers gave a label. It shows what a person can write in twenty minutes, and the
 minimum cost of everything built on the same client.
 """
 

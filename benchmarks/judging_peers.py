@@ -53,7 +53,7 @@ QUIET = {
 
 
 class PeerMissing(Exception):
-    """A runner is not installed in the expected folder."""
+    """Raised if a runner is not installed in the expected folder."""
 
 
 @dataclass

@@ -99,11 +99,11 @@ class ShippedTools:
         return self.line.scores(texts)
 
     def say(self, share: float, what: str, until: float | None = None) -> None:
-        """Ignore progress."""
+        """Ignore progress messages."""
 
 
 def ours(weights: str, encoder: str = "shipped") -> Place:
-    """Return key point analysis with the usual settings."""
+    """Return a function that runs key point analysis with the usual settings."""
     from argsum.analysis.methods.key_points import find_points
 
     tools = ShippedTools(weights, encoder=encoder)
@@ -116,7 +116,7 @@ def ours(weights: str, encoder: str = "shipped") -> Place:
 
 
 def bertopic() -> Place:
-    """Return BERTopic with its defaults, on vectors of the packaged model."""
+    """Return a function that runs BERTopic with its defaults, on vectors of the packaged model."""
     from bertopic import BERTopic
 
     from cqa_site.judging.embedding import SentenceEmbedder
@@ -221,7 +221,7 @@ def released(data: Path, weights: str, encoder: str = "shipped") -> None:
 
 
 def _against_references(cells, tools: ShippedTools) -> str:
-    """Return ARI without and with ungrouped arguments, numbers of cells, and pair precision."""
+    """Return ARI without and with ungrouped arguments, the number of cells, and pair precision."""
     from argsum.analysis.methods.key_points import USUAL, find_points
     from argsum.scorers.methods.encoders import CUTOFFS
     from argsum.scorers.methods.figures import (

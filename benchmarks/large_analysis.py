@@ -10,8 +10,8 @@ and have one topic (the largest world of `benchmarks.comments`), an id, a date a
 columns; most statements occur once. The file is imported by the command, workers are started as
 `manage.py site` does, and the analysis is requested on the dataset's page, without cached results
 of an earlier analysis. Then every page is requested through the whole site: the median of five
-requests after a first one. ``--workers 0`` needs no model and takes minutes less: statements are
-placed under their themes, to measure only import and pages.
+requests after a first one. ``--workers 0`` needs no model and saves several minutes: statements
+are placed under their themes, to measure only import and pages.
 
 ``--exact N`` groups N statements in two ways: by the method for large datasets, where a sample is
 grouped and the other statements join it, and all at once.

@@ -239,7 +239,7 @@ class KeptTools:
         return np.full(len(texts), np.nan, dtype=np.float32)
 
     def say(self, share: float, what: str, until: float | None = None) -> None:
-        """Ignore progress."""
+        """Ignore progress messages."""
 
 
 def client_of() -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ DEVICES = ("phone", "tablet", "watch", "borrowed phone")
 
 
 def write_texts(folder: Path, comments: int) -> dict[str, str]:
-    """Write both files; return their paths and a line about them."""
+    """Write the comments and the themes to files; return their paths and a line about them."""
     world = make_world(WORLD, size=comments)
     draw = Random(1)
     path, themes = folder / "comments.csv", folder / "themes.json"

@@ -1,4 +1,4 @@
-"""Training a match scorer on a busy machine: the cost of a step, by how waiting threads wait.
+"""Training a match scorer on a busy machine: the cost of a step by thread wait policy.
 
     python -m benchmarks.training_threads [--steps 6]
 

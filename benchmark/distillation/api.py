@@ -20,7 +20,7 @@ SEVERAL = ("judges", "systems", "scenarios", "conditions")
 
 
 class PairsSerializer(serializers.Serializer):
-    """Chosen pairs as chat messages, what was left out, and the datasheet in Markdown."""
+    """Chosen pairs as chat messages, counts of excluded answers, and the datasheet in Markdown."""
 
     count = serializers.IntegerField(read_only=True)
     left_out = serializers.DictField(child=serializers.IntegerField(), read_only=True)
@@ -29,7 +29,7 @@ class PairsSerializer(serializers.Serializer):
 
 
 class DistillationViews(StudyViews):
-    """Question–answer pairs with a minimum total and agreement."""
+    """Question–answer pairs selected by minimum total and agreement."""
 
     queryset = Answer.objects.none()
     serializer_class = PairsSerializer

@@ -22,7 +22,7 @@ def compqa(data: Path, options: dict[str, Any], say: Say) -> Reproduction:
 
 
 def compqa_of_study(wanted: str, options: dict[str, Any], say: Say) -> Reproduction:
-    """Compute the same tables from the score sheets of a study."""
+    """Compute the paper's tables from the score sheets of a study."""
     study = find_study(wanted)
     if study is None:
         raise CommandError(f"There is no study {wanted!r}.")

@@ -85,7 +85,7 @@ def _leader(ranking: PreferenceRanking) -> str:
 
 
 def _without_limit(ranking: PreferenceRanking) -> list[str]:
-    """State why strengths are penalized, and the win rates shown instead."""
+    """State why strengths are penalized, and give the win rates shown instead."""
     if not ranking.strengths.is_penalized:
         return []
     sentences = []

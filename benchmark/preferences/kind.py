@@ -164,7 +164,7 @@ class PreferenceRoundKind(OneByOne):
         sheet.verdict, sheet.comment = content.verdict, content.comment
 
     def mark(self, sheet: PreferenceSheet, key: Mapping[str, Any]) -> tuple[int, int]:
-        """Return 1 if the verdict matches the known verdict, otherwise 0; and the maximum, 1."""
+        """Return 1 for a match with the known verdict or 0 otherwise, and the maximum of 1."""
         return int(sheet.verdict == key["verdict"]), 1
 
     def answer_fields(self, round_: PreferenceRound) -> dict[str, Field]:

@@ -307,7 +307,7 @@ RANKING = (
 
 
 def ranking_table(results: Results) -> TableData:
-    """Return one row per system: ranked systems first, then the others, with the reason."""
+    """Return one row per system: ranked systems, then the others with the reason for no rank."""
     points, unranked = _points(results), results.ranking.strengths.unranked
     rows: list[tuple[Any, ...]] = [
         (standing, standing.system, points.get(standing.system), None)
@@ -393,7 +393,7 @@ BESIDE = (
 
 
 def beside_table(results: Results) -> TableData:
-    """Return systems with both ranks, the most preferred first; no rows unless all have scores."""
+    """Return systems with both ranks, the most preferred first; empty if any has no scores."""
     beside, rows = results.beside, []
     if beside is not None and beside.means:
         by_points = sorted(beside.means, reverse=True)

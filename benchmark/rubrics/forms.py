@@ -36,7 +36,7 @@ HINT_NAMES = {
 
 @dataclass
 class CriterionDraft:
-    """One criterion as typed, with levels for 0, 1 and 2 points, even if unused."""
+    """One criterion as typed, with levels for 0, 1 and 2 points, used or not."""
 
     name: str = ""
     asks: str = ""
@@ -73,7 +73,7 @@ class RubricDraft:
     opened: int | None = None
 
     def change(self, do: str) -> None:
-        """Add, remove or move the part named by a button such as ``remove-3``, if it is valid."""
+        """Add, remove or move a part, as a valid button such as ``remove-3`` requests."""
         verb, _dash, number = do.partition("-")
         if verb == "add" and number == "group" and len(self.groups) < MOST_GROUPS:
             self.groups.append((self._free_key(), ""))

@@ -258,7 +258,7 @@ def plan_round(
 ) -> ScoringRound:
     """Create a draft round with its answers, or redraw them but keep examples and control items.
 
-    Raise RoundNotReady if no answers match, or if there would be too many.
+    Raise RoundNotReady if no answers match, or if the round would have too many.
     """
     planned = locked_round(round_, ScoringRound.State.DRAFT) if round_ else None
     planned = planned or ScoringRound(study=study, created_by=actor)

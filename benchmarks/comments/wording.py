@@ -85,7 +85,7 @@ def sentence(phrase: str, style: Style, last: bool, draw: Random) -> str:
 
 
 def opened(phrase: str, opener: str) -> str:
-    """Return the phrase after an opener, such as `Honestly,`."""
+    """Return the phrase preceded by an opener, such as `Honestly,`."""
     return f"{opener} {phrase}"
 
 

@@ -72,7 +72,7 @@ class World:
     themes: dict[str, Theme]
 
     def contradicts(self, theme_a: str, theme_b: str) -> bool:
-        """Whether both are about the same aspect, on different sides."""
+        """Whether both themes are about the same aspect, on different sides."""
         one, other = self.themes[theme_a], self.themes[theme_b]
         return one.aspect == other.aspect and one.side != other.side
 
@@ -239,7 +239,7 @@ def _new(key: str, plan: Plan, book: Book) -> bool:
 
 
 def _pull(source: Source, plan: Plan) -> float:
-    """Return how much more or less common a theme is in this group at this time of the year."""
+    """Return how much more or less common a theme is in this group at this time of year."""
     return source.groups.get(plan.group, 1.0) * (1 + source.trend * (2 * plan.day / DAYS - 1))
 
 

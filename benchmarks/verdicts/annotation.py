@@ -243,7 +243,7 @@ def _change_covers(n: int, draws: Draws) -> bool | None:
 
 
 def _experts(n: int, draws: Draws) -> bool:
-    """Each answer has its own similarity; a few experts who change a lot skew it."""
+    """Each answer has its own similarity; a few experts who make large changes skew it."""
     level = 0.9 - draws.gamma(1.0, 0.03, n)
     apart = draws.exponential(0.03, n) - 0.03
     found = ExpertAgreement(

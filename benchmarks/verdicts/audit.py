@@ -79,7 +79,7 @@ def _bands(makes: BoolArray, likely: FloatArray, generator: Generator) -> dict[s
 
 
 def _sample(members: dict[str, BoolArray], n: int, generator: Generator) -> dict[str, IntArray]:
-    """Draw n comments in total, as an audit does: positions by band."""
+    """Draw n comments in total, as an audit does; return their positions by band."""
     sizes = {Stratum(1, band): int(mask.sum()) for band, mask in members.items()}
     return {
         stratum.band: generator.choice(
@@ -93,8 +93,8 @@ def group_holds(made: float, elsewhere: float, size: float, recalls: tuple[float
     """Whether the corrected share of a group covers the share in the population of its comments.
 
     A share ``made`` of the group's comments make the key point, and a share ``elsewhere`` of the
-    other comments. The machine finds them with different recall, and wrongly includes one in
-    twenty other comments.
+    other comments. The machine's recall differs between the group and the others, and it wrongly
+    includes one in twenty other comments.
     """
 
     def study(n: int, generator: Generator) -> bool | None:

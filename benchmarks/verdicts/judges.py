@@ -202,7 +202,7 @@ def is_no(truth: Truth, lost: float = 0.0) -> Study:
 
 @cache
 def worst_null() -> Truth:
-    """Return a judge at the margins of bias and of the alternative annotator at once."""
+    """Return a judge that is at the margins of both bias and the alternative annotator."""
     base = at_margin("bias", is_skewed=False)
     return replace(
         base,

@@ -309,7 +309,7 @@ def apart_holds(one: float, other: float, times: int = 1) -> Study:
 
 
 def widest_holds(n: int, generator: Generator) -> bool | None:
-    """Whether the interval of the widest of five equal groups, shown on the page, covers 0."""
+    """Whether the interval of the widest difference among five equal groups covers 0."""
     sizes = [n] * 5
     (row,) = compare_groups(sizes, [generator.binomial(sizes, 0.3).tolist()])
     return _holds(row.groups[row.widest or 0].difference, 0)

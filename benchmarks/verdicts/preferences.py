@@ -80,7 +80,7 @@ def is_known_better(strength: tuple[float, ...], one: str, other: str) -> bool:
 
 
 def leads_falsely(strength: tuple[float, ...], each: int) -> Study:
-    """Whether one of several best systems is said to lead."""
+    """Whether one of several systems that share the first place is said to lead."""
 
     def study(n: int, generator: np.random.Generator) -> bool:
         found = rank_by_preference(verdicts(strength, n, each, generator))

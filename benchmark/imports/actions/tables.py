@@ -121,7 +121,7 @@ class AnswerFinder:
         self._by_pair[row[names[0]], row[names[1]], row[names[2]]].append(known)
 
     def look_ahead(self, records: Iterable[ScoreRow]) -> None:
-        """Load the texts similar to those of these rows in one batch."""
+        """Load, in one batch, the texts that are similar to the texts of these rows."""
         wanted: set[int] = set()
         for record in records:
             if "text" in record.about and not self._is_told(record.about):
@@ -181,7 +181,7 @@ class AnswerFinder:
         return [answer for answer in self._by_pair.get(pair, ()) if answer.fits(values)]
 
     def _first_free(self, record: ScoreRow, fitting: list[_StoredAnswer]) -> AnswerMatch:
-        """Return the first of several identical answers that has no earlier row by this rater."""
+        """Return the first of the identical answers for which this rater has no earlier row."""
         who = (record.rater_kind, record.rater)
         free = [
             answer for answer in fitting if (*who, record.replicate, answer.pk) not in self._taken

@@ -76,7 +76,7 @@ def guess_columns(columns: Sequence[str], rubric: Rubric) -> dict[str, str]:
 def check_columns(
     columns: Collection[str], mapping: Mapping[str, str], rubric: Rubric, *, has_rater: bool
 ) -> list[str]:
-    """Return the errors in a choice of columns as sentences; empty if it is valid.
+    """Return the errors in a choice of columns, as sentences; empty if the choice is valid.
 
     ``mapping`` maps fields and criteria to columns, and every criterion needs a column;
     ``has_rater`` is true if a single rater is named for all rows.

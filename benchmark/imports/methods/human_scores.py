@@ -128,7 +128,7 @@ def _is_off(key: str, points: float, rubric: Rubric) -> bool:
 
 
 def _scenario(cell: str, system: str) -> int:
-    """Return the scenario; for systems without scenarios, this cell contains the system's name."""
+    """Return the scenario; for systems without scenarios, its cell contains the system's name."""
     if cell in ("1", "2", "3", "4"):
         return int(cell)
     if cell not in ("", system):

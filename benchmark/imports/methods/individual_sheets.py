@@ -2,7 +2,7 @@
 
 There is one tab-separated file per person, with one row per answer and the columns
 ``score_dict.1`` … ``score_dict.15``. All files have rows for the same answers; rows that a person
-did not score are empty. Points are used unchanged: a sheet can be incomplete or have values
+did not score are empty. Points are used unchanged, so a sheet can be incomplete or have values
 outside the scale.
 """
 
@@ -51,7 +51,7 @@ def read_own_sheets(path: str | os.PathLike[str], rubric: Rubric) -> OwnSheets:
     Raises
     ------
     UnreadableFile
-        If a column is missing, or a cell is not a number (with its row).
+        If a column is missing, or a cell is not a number; the message gives its row.
     """
     columns = {key: COLUMN.format(at) for at, key in enumerate(rubric.keys, start=1)}
     places, rows = [], []

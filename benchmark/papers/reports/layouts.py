@@ -127,7 +127,7 @@ def layouts(raters: Sequence[str]) -> tuple[TableLayout, ...]:
 def study_layouts(
     raters: Sequence[str], rows: Rows, rubric: Rubric = COMPQA
 ) -> tuple[TableLayout, ...]:
-    """Return the same tables for the judges and systems of a study, with people last."""
+    """Return the paper's tables for the judges and systems of a study, with people last."""
     judges = [rater for rater in raters if rater != PEOPLE]
     ordered = [*judges, *(rater for rater in raters if rater == PEOPLE)]
     layouts = [pairs_table()]

@@ -1,4 +1,4 @@
-"""Consistency of verdicts with sides swapped, and with scores of the same systems."""
+"""Consistency of verdicts across swapped sides, and with scores of the same systems."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ NO_INTERVAL = "each system is in many pairs, so the share has no interval"
 
 @dataclass(frozen=True, kw_only=True)
 class Contradictions:
-    """Contradictions between preferences and scores about the better of two systems.
+    """Contradictions between preferences and scores about which of two systems is better.
 
     Attributes
     ----------

@@ -78,7 +78,7 @@ class PlannedPair:
 
 @dataclass(frozen=True, kw_only=True)
 class PairPlan:
-    """Pairs in the order to show them, and the reason if there are too few."""
+    """Pairs in the order in which they are shown, and the reason if there are too few."""
 
     pairs: tuple[PlannedPair, ...]
     reason: str | None = None

@@ -129,7 +129,7 @@ def _arcsine(gaps: FloatArray, log_nu: float) -> FloatArray:
 
 
 def _gap(arcsine: float, log_nu: float) -> float | None:
-    """Return the difference of log strengths with this arcsine; None if out of reach."""
+    """Return the difference of log strengths with this arcsine; None if it is out of reach."""
     if not arcsine < math.pi / 2:
         return None
     lead, nu = math.sin(arcsine), math.exp(log_nu)
