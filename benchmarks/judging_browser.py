@@ -26,7 +26,7 @@ class Researcher:
         self.ask("/accounts/login/", page, login="boss@bench.example", password=PASSWORD)
 
     def ask(self, path: str, form: str = "", **values: object):
-        """Return a page and its response; with a form, post it."""
+        """Return a page and its response; if a form is given, post it."""
         body = None
         if form:
             token = _found(TOKEN, form)

@@ -59,7 +59,7 @@ def with_facts(row: Row, carried: EngineRun) -> Row:
 
 
 def resume(row: Row, carried: EngineRun, scenario: Scenario) -> Row:
-    """Stop a run halfway, copy the rows of its ledger, resume it, kill it, and resume it again."""
+    """Stop a run halfway, multiply its ledger rows, then resume, kill and again resume the run."""
     carried.start()
     while carried.stub.counts["answered"] < scenario.calls // 2:
         time.sleep(0.05)

@@ -137,7 +137,7 @@ class Command(BaseCommand):
                 )
 
     def _import(self, study: Study, system: System, entries: list[dict[str, str]]):
-        """Import the answers in the same way as any file of answers."""
+        """Import the answers in the same way as any other file of answers."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "answers.json"
             path.write_text(json.dumps(entries, ensure_ascii=False), encoding="utf-8")
