@@ -81,9 +81,9 @@ def draw_examples(round_: Any, wanted: int) -> None:
     known = known_items(round_, missing) if missing > 0 else []
     if len(known) < missing:
         text = _(
-            "The round has too few examples with known answers. Needed for the steps before work: "
-            "%(wanted)d, chosen: %(number)d, from other rounds: %(known)d. Enter answers under "
-            "“Choose examples” of a draft, or choose other steps."
+            "The round has too few examples with known answers. Needed for the steps before the "
+            "work: %(wanted)d, chosen: %(number)d, from other rounds: %(known)d. Enter answers "
+            "under “Choose examples” of a draft, or choose other steps."
         )
         about = {"wanted": wanted, "number": wanted - missing, "known": len(known)}
         raise RoundNotReady(text % about)

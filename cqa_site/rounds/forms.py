@@ -224,7 +224,7 @@ class RoundPlanForm(forms.Form):
         help_text=lazy("Shown next to the form. Markdown."),
     )
     onboarding = forms.ModelChoiceField(
-        label=lazy("Steps before work"),
+        label=lazy("Steps before work starts"),
         queryset=OnboardingVersion.objects.none(),
         to_field_name="public_id",
         required=False,
@@ -235,7 +235,7 @@ class RoundPlanForm(forms.Form):
         label=lazy("Show the guideline before the first item"),
         required=False,
         initial=True,
-        help_text=lazy("Once per person, if no steps before work are chosen."),
+        help_text=lazy("Once per person, if no steps before the work are chosen."),
     )
 
     def __init__(self, *args: Any, study: Study, round_: Any = None, **kwargs: Any) -> None:

@@ -67,7 +67,8 @@ def test_below_the_floor_from_the_tenth_submission_on(crowd, researcher):
     assert summary.mending == (Decimal("1.80"), pytest.approx(9.0))
     text = " ".join(researcher.get(crowd.page("crowd_pay")).text.split())
     for words in (
-        "median pay of 10 completed participations is 7.50 GBP per hour, below the floor of 9.00",
+        "median pay of 10 participants who completed the work is 7.50 GBP per hour, below the "
+        "floor of 9.00",
         "With a reward of 1.80 GBP, their median would have been 9.00.",
     ):
         assert words in text
@@ -77,7 +78,7 @@ def test_below_the_floor_from_the_tenth_submission_on(crowd, researcher):
     ParticipantLink.objects.update(hourly_floor=Decimal("12.00"))
     assert summary_of(crowd).is_shown_below
     text = " ".join(researcher.get(crowd.page("crowd_pay")).text.split())
-    assert "Only 0 of 10 reached the floor. This shows that the median of similar" in text
+    assert "Only 0 of 10 reached the floor. This shows that the median pay of" in text
     crowd.end(crowd.people[0], "fault")
     assert not summary_of(crowd).is_below, "nine are too few"
 

@@ -180,7 +180,7 @@ def test_who_does_not_qualify_is_screened_out(db):
     steps = {"qualification": 1, "qualification_right": 1, "qualification_attempts": 2}
     attach(round_, make_version(study, researcher, **NONE | steps))
     start = " ".join(unknown.get(reverse("join_start")).text.split())
-    assert "If less than 100 % of their known answers match in every attempt, your" in start
+    assert "If you match less than 100 % of their known answers in every attempt, your" in start
     attach(round_, None)
     client = come_in(secret)[0]
     sheet = sheet_at(round_, client.get(work_page(round_)))

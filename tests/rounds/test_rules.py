@@ -286,7 +286,7 @@ def test_the_page_tells_chance_from_the_rounds_own_values(world):
     text = " ".join(sign_in(world.researcher).get(page).text.split())
     if world.name in contents:
         assert "By chance, 100 % of windows of 30 answers would have a single value" in text
-    assert "independent and followed the shares of values in this round (" in text
+    assert "independent and distributed as in this round (" in text
 
 
 def test_the_page_costs_the_same_for_any_number_of_people(world):

@@ -136,7 +136,10 @@ def _people_at_steps(study: Study) -> Iterator[TaskCard]:
         yield TaskCard(
             _("%(people)s cannot continue: %(name)s")
             % {"people": ", ".join(names), "name": round_.name},
-            _("They did not pass a step before work. Let them in or exclude them from the round."),
+            _(
+                "They did not pass a step before the work. Let them in or exclude them from the "
+                "round."
+            ),
             _("Decide"),
             f"{page}?version={version.number}#people",
         )

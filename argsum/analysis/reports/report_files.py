@@ -215,7 +215,7 @@ def groups_sheet(comparison: GroupComparison) -> PageTable:
         words = f"{points_of(change)} {bounds(change)} {furthest}".strip()
         rows.append([row.point.text, *shares, words, p_value(row.found.p)])
     head = capfirst(comparison.noun)
-    columns = [head, *names, _("Difference, points"), _("p (Holm)")]
+    columns = [head, *names, _("Difference (percentage points)"), _("p (Holm)")]
     return PageTable(columns, rows, [False, *(True for _column in columns[1:])])
 
 

@@ -386,11 +386,11 @@ def points_table(analysis: Analysis, figures: AuditFigures) -> TableData:
     """Return a row for each key point with separate strata."""
     columns = (
         Column(_("Key point"), "point.text"),
-        Column(_("Comments placed under it"), "machine"),
-        Column(_("Perhaps placed under it"), "perhaps"),
+        Column(_("Comments placed"), "machine"),
+        Column(_("Placed as “perhaps”"), "perhaps"),
         Column(_("Comments"), "comments"),
         Column(_("Answers"), "answers"),
-        Column(_("Answers about comments placed under it"), "precision.answers"),
+        Column(_("Answers about placed comments"), "precision.answers"),
         EstimateColumn(_("Precision"), "precision"),
         EstimateColumn(_("Corrected comments"), lambda row: _times(row.count, row.comments)),
         EstimateColumn(_("Corrected share, %"), lambda row: _times(row.share, 100)),

@@ -335,7 +335,8 @@ def _counts(board: SnapshotBoard) -> TableData:
 def _pairs(dimension: SnapshotDimension) -> TableData:
     sentences = [
         _("Krippendorff's alpha, interval: %s.") % _decimals(dimension.alpha.value),
-        _("Mean Pearson over pairs of people: %s.") % _decimals(dimension.mean_pearson),
+        _("Mean Pearson correlation over pairs of people: %s.")
+        % _decimals(dimension.mean_pearson),
     ]
     return table_of(
         PAIR_COLUMNS,

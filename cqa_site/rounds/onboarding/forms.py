@@ -73,7 +73,8 @@ class OnboardingForm(forms.Form):
         label=lazy("Record how texts are typed"),
         required=False,
         help_text=lazy(
-            "Characters typed and pasted, and the time between keys. The consent page states this."
+            "Characters typed and pasted, and the time between keystrokes. The consent page "
+            "states this."
         ),
     )
     screening = _text_field(

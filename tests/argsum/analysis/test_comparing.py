@@ -84,7 +84,7 @@ def test_more_groups_are_each_compared_with_the_others(lab):
         )
         comment.save()
     text = words(lab.get("analysis_groups", {"attribute": "site"}))
-    assert "Largest difference, points" in text
+    assert "Largest difference (percentage points)" in text
     assert "80 comments in 4 groups of 20 each; p-values" in text
     assert "No key point is shown to be mentioned at different rates by site." in text
     page = lab.get("analysis_groups", {"attribute": "town"})

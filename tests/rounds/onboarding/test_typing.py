@@ -122,7 +122,7 @@ def test_the_consent_page_says_so_and_a_small_change_cannot_add_it(world):
     attach(world.round, make_version(world.study, world.researcher, name="B", typing="on"))
     address = reverse("round_steps", args=[world.study.public_id, world.round.public_id])
     text = client.get(address).text
-    assert "the time between keys" in text
+    assert "the time between keystrokes" in text
     assert "a program fills in the page" in text
 
 
