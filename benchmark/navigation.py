@@ -122,8 +122,8 @@ def _questions(study: Study, count: int) -> StudyStep:
 
 def _answers(study: Study, systems: int) -> StudyStep:
     named = ngettext(
-        "%(count)s system has answered. To compare, import answers from a second one, or let a "
-        "model write them here.",
+        "%(count)s system has answered. To compare systems, import answers from a second one, or "
+        "let a model write them here.",
         "%(count)s systems have answered.",
         systems,
     )

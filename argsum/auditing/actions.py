@@ -160,7 +160,8 @@ class AuditRoundKind(OneByOne):
         """Return the texts for a person's start page."""
         return Card(
             text=_(
-                "Say whether a comment makes a point, one comment at a time, with a single key."
+                "Say whether a comment makes a point, one comment at a time, with a single key "
+                "press."
             ),
             button=_("Continue checking") if done else _("Start checking"),
             badge=ngettext("%d checked by you", "%d checked by you", done) % done if done else "",

@@ -64,7 +64,7 @@ class AuditRoundForm(RoundPlanForm):
         ),
     )
     double_share = forms.FloatField(
-        label=lazy("Share answered by two people"),
+        label=lazy("Share of pairs answered by two people"),
         min_value=0,
         max_value=1,
         initial=0.2,
@@ -110,7 +110,7 @@ class PointCheckForm(SaveForm):
         """Read the answer and the note."""
         answer = data.get("answer", "")
         if answer and answer not in AuditSheet.Answer.values:
-            self.wrong["answer"] = _("The answer must be makes, partly, not or opposite.")
+            self.wrong["answer"] = _("The answer must be “makes”, “partly”, “not” or “opposite”.")
             answer = ""
         note = plain_lines(data.get("comment", ""))
         if len(note) > LONGEST_NOTE or "\x00" in note:

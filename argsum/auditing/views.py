@@ -77,7 +77,7 @@ def _drawn(round_: AuditRound) -> list[tuple[Any, Any]]:
         (_("Analysis"), round_.analysis),
         (_("Key points with their own strata"), len(round_.frame["own"])),
         (_("Comments"), round_.frame["comments"]),
-        (_("Share answered by two people"), f"{round_.double_share:g}"),
+        (_("Share of pairs answered by two people"), f"{round_.double_share:g}"),
     ]
     return rows + ([(_("Target: ± percentage points"), f"{target:g}")] if target else [])
 

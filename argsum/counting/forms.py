@@ -305,15 +305,16 @@ class CountingRunForm(RunPlanForm):
         "temperature",
         initial=TEMPERATURE,
         help_text=lazy(
-            "At 0, all replies are similar, so their mean is hardly better than a single reply."
+            "At temperature 0, all replies are similar, so their mean is hardly better than a "
+            "single reply."
         ),
     )
     max_tokens = differing(
         "max_tokens",
         initial=MOST_TOKENS,
         help_text=lazy(
-            "Allow a few words about each reference before the count. A truncated reply is "
-            "requested once more with twice as many tokens."
+            "Leave room for a few words about each reference before the count. A truncated reply "
+            "is requested once more with twice as many tokens."
         ),
     )
 

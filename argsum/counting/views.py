@@ -140,13 +140,13 @@ def said(sheet: CountSheet, content: CountContent) -> dict[str, str]:
         name = _("Summary %d") % (place + 1)
         rows[name] = _("%s, partly") % sentence if place in marks.partly else sentence
     typed = (
-        (_("Typed: covered"), content.covered, content.covered_text),
-        (_("Typed: different"), content.unique, content.unique_text),
+        (_("Typed count: references covered"), content.covered, content.covered_text),
+        (_("Typed count: different statements"), content.unique, content.unique_text),
     )
     rows |= {name: text or "–" if count is None else f"{count:g}" for name, count, text in typed}
     unsure = (
-        (_("Unsure: covered"), content.covered_is_unsure),
-        (_("Unsure: different"), content.unique_is_unsure),
+        (_("Unsure: references covered"), content.covered_is_unsure),
+        (_("Unsure: different statements"), content.unique_is_unsure),
     )
     rows |= {name: _("yes") if is_so else _("no") for name, is_so in unsure}
     return rows | {_("Comment"): content.comment or "–"}
@@ -251,7 +251,9 @@ ROUND_PAGES = RoundPages(
     columns=(ListColumn(lazy("People per set"), lambda row: row.raters, css="number"),),
     people=(
         ListColumn(
-            lazy("With unsure counts"), lambda person: person.figures["unsure"], css="number"
+            lazy("Sets with unsure counts"),
+            lambda person: person.figures["unsure"],
+            css="number",
         ),
         ListColumn(lazy("Mean coverage"), _mean_column("coverage"), css="number"),
         ListColumn(lazy("Mean redundancy"), _mean_column("redundancy"), css="number"),

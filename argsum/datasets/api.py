@@ -101,7 +101,7 @@ class RecipeInput(Input):
         required=False,
         min_value=0,
         max_value=LARGEST_SEED,
-        help_text="Seed of the half. Default: 1.",
+        help_text="Seed for choosing the random half. Default: 1.",
     )
 
 

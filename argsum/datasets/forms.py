@@ -55,10 +55,10 @@ class HalfFields(forms.Form):
         label=_("Half"),
         required=False,
         choices=HALVES,
-        help_text=_("Drawn after the other steps, as the paper did for Debate."),
+        help_text=_("Drawn after the other steps, as in the paper for Debate."),
     )
     seed = forms.IntegerField(
-        label=_("Seed for the half"),
+        label=_("Seed for choosing the random half"),
         required=False,
         min_value=0,
         max_value=LARGEST_SEED,

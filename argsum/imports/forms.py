@@ -30,7 +30,7 @@ class StoredScoresForm(ExistingDatasetForm):
     order = forms.ChoiceField(
         label=_("Order of cluster ids"),
         required=False,
-        choices=[("", _("By key point, then by text, if the ids confirm it")), *ORDERS],
+        choices=[("", _("By key point, then by text, if the ids confirm this order")), *ORDERS],
         help_text=_(
             "Only for clusterings, whose ids refer to arguments that the file does not "
             "name. The ids are checked against the reference key points, and rejected if "

@@ -170,8 +170,8 @@ def _curves(run: SystemRun) -> list[Figure]:
     if not rows:
         return []
     words = _(
-        "Adjusted Rand index of the clusters by %s, with and without unclustered arguments; the "
-        "CSV below has the numbers."
+        "Adjusted Rand index by %s, with and without unclustered arguments; the CSV below has the "
+        "numbers."
     )
     recipe = _(
         "Means over cells. Without noise, a cell with less than %d %% of its arguments clustered "

@@ -40,8 +40,8 @@ class ProseForm(AnalysisRunForm):
         min_value=3,
         max_value=100,
         help_text=_(
-            "For each paragraph. Statements are chosen from all its key points and have "
-            "different wordings."
+            "For each paragraph. Statements with different wordings are chosen from all key "
+            "points that the paragraph covers."
         ),
     )
     max_tokens = differing(

@@ -151,7 +151,7 @@ class TrainForm(TrainingRecipeForm):
         ],
     )
     dataset = DatasetField(
-        _("Trained on its train split; weights and threshold are chosen on dev.")
+        _("Trained on the dataset's train split; weights and threshold are chosen on dev.")
     )
     model = ModelField(initial=PACKAGED_MODEL)
     seed = number(ScorerRecipe, "seed", _("Seed"))

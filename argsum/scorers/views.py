@@ -204,7 +204,8 @@ def _curves(row: Scorer) -> list[Figure]:
             ),
             table=curve_table(row),
             alt=_(
-                "Average precision on the dev split by batches; the table below has the numbers."
+                "Average precision on the dev split by number of batches; the table below has the "
+                "numbers."
             ),
             draw=partial(curve_spec, rows),
             body="argsum/scorers/_curve.html",

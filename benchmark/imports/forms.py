@@ -39,7 +39,7 @@ LABELS = {
     "rater_kind": _("Kind of rater"),
     "rater_name": _("Display name of the rater"),
     "replicate": _("Replicate, from 0"),
-    "total": _("Total, to check"),
+    "total": _("Total, for checking"),
     "notes": _("Notes by criterion (JSON)"),
     "unable": _("Could not judge (JSON)"),
     "comment": _("Comment"),

@@ -164,7 +164,9 @@ class ScoringRunForm(RunPlanForm):
         answers = self.study.answers.filter(public_id__in=ids)
         known = {str(pk) for pk in answers.values_list("public_id", flat=True)}
         if len(known) < len({text for text in wanted if text}):
-            raise forms.ValidationError(_("Some of these are not answers in the study."))
+            raise forms.ValidationError(
+                _("Some of these IDs do not belong to answers in the study.")
+            )
         return sorted(known)
 
     def clean(self) -> dict[str, Any]:

@@ -296,7 +296,9 @@ def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
         columns,
         attacks,
         caption=_("Attack canaries of run #%d") % run.number,
-        note=_("Totals in points; the gain is measured towards what the planted text asks for."),
+        note=_(
+            "Totals in points; a gain is a change in the direction that the planted text asks for."
+        ),
         name=f"canaries-run-{run.number}",
     )
 
@@ -315,8 +317,8 @@ def trust_in_words(scoring: ScoringRun, attacks: Sequence[Attack]) -> str:
         return _("%s. Its scores count. This does not show how well it scores.") % in_replies
     if scoring.trust == ScoringRun.Trust.UNTRUSTED:
         text = _(
-            "%s, or its scores moved towards most of them. The scores are kept but left "
-            "out of all leaderboards and agreement figures."
+            "%s, or its scores moved in the direction that most of them asked for. The scores "
+            "are kept but left out of all leaderboards and agreement figures."
         )
         return text % in_replies
     if any(attack.asked for attack in attacks) and not scoring.run.is_active:

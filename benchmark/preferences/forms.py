@@ -187,7 +187,7 @@ class PreferForm(SaveForm):
         """Read the form; only here are sides converted to the pair's first and second answer."""
         verdict = data.get("verdict", "")
         if verdict and verdict not in OUTCOME_OF:
-            self.wrong["verdict"] = _("The verdict must be left, right, tie or both_bad.")
+            self.wrong["verdict"] = _("The verdict must be “left”, “right”, “tie” or “both_bad”.")
             verdict = ""
         reason = plain_lines(data.get("comment", ""))
         if len(reason) > LONGEST_REASON or "\x00" in reason:

@@ -458,9 +458,9 @@ def checks(results: Results) -> list[tuple[str, int, Estimate]]:
     return [
         (_("Spearman’s rank correlation with the points"), n, beside.spearman),
         (_("Kendall’s tau-b with the points"), n, beside.kendall),
-        (_("Contradicting pairs of systems"), by_systems.n_decided, by_systems.share),
+        (_("Pairs of systems in the opposite order"), by_systems.n_decided, by_systems.share),
         (
-            _("Contradicting pairs of systems on single questions"),
+            _("Pairs of systems in the opposite order on single questions"),
             by_questions.n_decided,
             by_questions.share,
         ),

@@ -109,7 +109,7 @@ def _drawn(round_: PreferenceRound) -> list[tuple[Any, Any]]:
     if recipe["controls"] or recipe["control_share"]:
         rows.append((_("Your own control pairs"), len(recipe["controls"])))
         rows.append((_("Share of control pairs"), f"{recipe['control_share']:g}"))
-        rows.append((_("Point difference of their answers"), f"{recipe['control_gap']:g}"))
+        rows.append((_("Point difference in a control pair"), f"{recipe['control_gap']:g}"))
     if recipe["fewer_because"]:
         rows.append((_("Reason for fewer pairs"), recipe["fewer_because"]))
     return rows
@@ -158,7 +158,7 @@ ROUNDS = RoundPages(
         ListColumn(lazy("Second system"), lambda item: item.pair.second.system),
         ListColumn(lazy("Condition"), _written),
     ),
-    draw=(ListColumn(lazy("Known better"), _better),),
+    draw=(ListColumn(lazy("System known to be better"), _better),),
     drawn=_drawn,
 )
 

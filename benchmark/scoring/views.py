@@ -264,7 +264,7 @@ ROUND_PAGES = RoundPages(
     columns=(ListColumn(lazy("Rubric"), lambda row: row.rubric),),
     people=(
         ListColumn(
-            lazy("With a “cannot judge”"),
+            lazy("Sheets with a “cannot judge”"),
             lambda progress: progress.figures["unable"],
             css="number",
         ),

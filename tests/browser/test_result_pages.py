@@ -89,14 +89,14 @@ def test_columns_are_chosen_in_a_menu_that_stays_open_and_others_close_with_esca
     visitor = leaderboard(visit, boss)
     page = visitor.page
     board = page.locator("#board-main")
-    expect(board.get_by_role("columnheader", name="Without length")).to_have_count(0)
+    expect(board.get_by_role("columnheader", name="Length-controlled")).to_have_count(0)
     page.get_by_text("Columns", exact=True).first.click()
-    page.get_by_role("checkbox", name="Without length").check()
-    expect(board.get_by_role("columnheader", name="Without length")).to_be_visible()
+    page.get_by_role("checkbox", name="Length-controlled").check()
+    expect(board.get_by_role("columnheader", name="Length-controlled")).to_be_visible()
     page.get_by_role("checkbox", name="Answers").uncheck()
     expect(board.get_by_role("columnheader", name="Answers")).to_have_count(0)
     page.reload()
-    expect(board.get_by_role("columnheader", name="Without length")).to_be_visible()
+    expect(board.get_by_role("columnheader", name="Length-controlled")).to_be_visible()
     expect(board.get_by_role("columnheader", name="Answers")).to_have_count(0)
     # Method and files open by keyboard and close with Escape.
     method = board.locator("summary", has_text="Method")

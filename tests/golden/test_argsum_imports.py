@@ -75,7 +75,7 @@ def test_the_dry_run_has_the_counts_of_every_step_in_both_ways():
 @pytest.mark.long
 def test_halves_of_one_seed_share_nothing_and_are_the_whole_together():
     said = bring_debate("Test", recipe="published", half="test")
-    assert f"test: {PUBLISHED_FUNNEL} → 1,165 in the half" in said
+    assert f"test: {PUBLISHED_FUNNEL} → 1,165 in the chosen half" in said
     assert "0       3,195" in bring_debate("Test", recipe="published", half="test")
     bring_debate("Dev", recipe="published", half="dev")
     bring_debate("Other", recipe="published", half="test", seed="2")

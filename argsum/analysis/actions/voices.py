@@ -124,7 +124,9 @@ def change_group(
     else:
         verb = "near_duplicates_undone" if is_out else "near_duplicates_restored"
     if not members.update(is_out=is_out):
-        raise GroupRefused(_("Somebody else changed this in the meantime. Nothing was saved."))
+        raise GroupRefused(
+            _("Somebody else changed this group in the meantime. Nothing was saved.")
+        )
     if comment is None:
         NearDuplicateGroup.objects.filter(pk=held.pk).update(is_undone=is_out)
     dataset = held.cell.dataset

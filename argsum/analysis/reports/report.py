@@ -275,7 +275,7 @@ def caveats(
         _(
             "Assigned by a language model: it decided which statements belong to the "
             "signed-off key points. “Perhaps” marks those that match scores do not confirm; "
-            "both can be wrong."
+            "the others can also be wrong."
         ): is_coded,
         _(
             "Language: the comments seem to be in %s. The match scorer was trained on English "

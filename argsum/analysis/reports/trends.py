@@ -275,7 +275,7 @@ def trends_recipe(trend: PointTrends) -> str:
         _("Small periods (fewer than %d comments) are marked with * and count like all others.")
         % LEAST,
     ]
-    once = _("Near-duplicates count on the date of the first one.")
+    once = _("Near-duplicates are counted on the date of the first one.")
     return "\n\n".join([*parts, *further_recipes(trend, once)])
 
 

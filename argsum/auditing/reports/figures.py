@@ -395,7 +395,7 @@ def points_table(analysis: Analysis, figures: AuditFigures) -> TableData:
         EstimateColumn(_("Corrected comments"), lambda row: _times(row.count, row.comments)),
         EstimateColumn(_("Corrected share, %"), lambda row: _times(row.share, 100)),
         TextColumn(
-            _("Reason for no interval"), lambda row: row.count.reason or row.precision.reason
+            _("Reason for missing interval"), lambda row: row.count.reason or row.precision.reason
         ),
     )
     return table_of(
@@ -422,9 +422,9 @@ def recipe_of() -> str:
             "two people disagree, the pair counts as half."
         ),
         _(
-            "Corrected comments: every band of a key point (placed under it, perhaps, "
-            "elsewhere) counts by its number of comments and its share of “makes this "
-            "point” answers. The 95 % interval combines the exact intervals of the bands "
+            "Corrected comments: each band of a key point (placed under it, perhaps, elsewhere) "
+            "contributes its number of comments times its share of “makes this point” "
+            "answers. The 95 % interval combines the exact intervals of the bands "
             "(Zou and Donner), widened to whole comments, or is the interval of the "
             "answers alone if that one is narrower. It needs 10 answers, 2 in each band, "
             "and assumes that every answer is right."

@@ -153,7 +153,7 @@ def funnel_words(counts: Mapping[str, int]) -> str:
         ONE_SENTENCE: _("%s of one sentence"),
         PUBLISHED_SENTENCE: _("%s of one sentence"),
         SAYS_SOMETHING: _("%s with content"),
-        HALF: _("%s in the half"),
+        HALF: _("%s in the chosen half"),
     }
     return " → ".join(words[step] % f"{number:,}" for step, number in counts.items())
 

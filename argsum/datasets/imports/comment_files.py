@@ -153,7 +153,7 @@ def _reading(source: ImportSource, table: Table, mapping: Mapping[str, str]) -> 
     headers = [column for column in table.columns if column not in used]
     titles = [table.titles.get(header, header) for header in headers[:MOST_ATTRIBUTES]]
     names = unique_headers([title[:LONGEST_COLUMN] for title in titles])
-    refusal = _("“%s” is not valid for equal rows. Use new or same.")
+    refusal = _("“%s” is not valid for identical rows. Use new or same.")
     repeats = source.choice("repeats", (ARE_NEW, ARE_SAME), refusal)
     return _Reading(
         source=source,

@@ -118,7 +118,7 @@ class CommentReconciliation(CellReconciliation):
         if before == text:
             self.result(COMMENTS, "same")
         else:
-            reason = _("The id “%s” appears earlier in this file with another text.")
+            reason = _("The id “%s” appears earlier in this file with a different text.")
             self.leave_out(entry, "id", reason % comment.name[:40])
         return False
 

@@ -294,7 +294,7 @@ def register_argument_imports() -> None:
             "recipe", longest=20, hint="Recipe of a new dataset of arguments: blank or published."
         ),
         Option("half", longest=4, hint="Keep only one half: test or dev."),
-        Option("seed", longest=10, hint="Seed of the half. Default: 1."),
+        Option("seed", longest=10, hint="Seed for choosing the random half. Default: 1."),
         Option("quality", longest=80, hint="Quality column, if the file has several."),
     )
     register_format(

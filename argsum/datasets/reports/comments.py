@@ -205,14 +205,14 @@ def not_english(code: str, *, is_known: bool = True) -> str:
     if not code:
         return _(
             "The built-in model is for English, and these texts do not appear to be in "
-            "English. Texts with the same meaning may not be grouped together. A "
+            "English. Texts with the same meaning might not be grouped together. A "
             "multilingual model, added by name, works better."
         )
     encoder = encoder_for(code)
     if encoder is None:
         text = _(
             "The built-in model is for English, and these texts appear to be in %s. Texts "
-            "with the same meaning may not be grouped together. A multilingual model, "
+            "with the same meaning might not be grouped together. A multilingual model, "
             "added by name, works better."
         )
         return text % NAMES[code]

@@ -43,7 +43,7 @@ STEP_NAMES = {
     ONE_SENTENCE: _("One sentence"),
     PUBLISHED_SENTENCE: _("One sentence, as published"),
     SAYS_SOMETHING: _("Says something"),
-    HALF: _("In the half"),
+    HALF: _("In the chosen half"),
 }
 # The names of the steps for statements of comments.
 STATEMENT_STEP_NAMES = STEP_NAMES | {

@@ -206,7 +206,8 @@ def assign_arguments(work: JobContext) -> None:
                     columns = [at[summary.text] for summary in _in_order(row)]
                     _store(row, [pk for pk, _text in pairs], assign(scores[:, columns]))
             done += len(sets)
-            work.progress(done, total, _("sets with arguments by “%s”") % scorer.name)
+            text = _("sets with arguments matched by “%s”")
+            work.progress(done, total, text % scorer.name)
     except (ScorerRefused, EmbeddingsUnavailable) as reason:
         raise JobRefused(str(reason)) from reason
 

@@ -370,7 +370,7 @@ def curve_spec(name: str, rows: Sequence[dict[str, Any]], size: str) -> Spec:
             text = f"{best:.3f}" if is_best else ""
             point = {"at": row["value"], "index": row[series], "series": title, "text": text}
             drawn.append(point | {"low": None, "high": None})
-    titles = (name, _("ARI, mean over cells (labelled: oracle)"))
+    titles = (name, _("ARI, mean over cells (labels: oracle)"))
     return points.points(
         drawn,
         x="at",

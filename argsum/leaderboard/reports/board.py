@@ -86,7 +86,7 @@ class BoardChoice:
     def chosen(self) -> Dataset:
         """Dataset of the choice; raises NotThere if the study has no dataset."""
         if self.dataset is None:
-            raise NotThere(_("There is no dataset."))
+            raise NotThere(_("There are no datasets."))
         return self.dataset
 
     @property

@@ -168,7 +168,7 @@ def correlation_spec(rows: Sequence[MetricRow], dimension: str, size: str) -> Sp
         correlation_rows(rows, dimension),
         y="metric",
         series="series",
-        title=_("Pearson with people"),
+        title=_("Pearson correlation with people"),
         marks=(0.0,),
         size=size,
     )

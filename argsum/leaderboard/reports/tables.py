@@ -22,8 +22,8 @@ FIGURE_NAMES: dict[str, Any] = {
     "weighted": lazy("Weighted score"),
     "coverage": lazy("Coverage"),
     "redundancy": lazy("Redundancy"),
-    "excluding": lazy("ARI without unclustered"),
-    "including": lazy("ARI with unclustered"),
+    "excluding": lazy("ARI without unclustered arguments"),
+    "including": lazy("ARI with unclustered arguments"),
     "share": lazy("Share clustered"),
     "seconds": lazy("Seconds per cell"),
 }
@@ -35,10 +35,10 @@ SELECTION_NAMES: dict[str, Any] = {
 }
 DIMENSION_NAMES: dict[str, Any] = {"coverage": lazy("Coverage"), "redundancy": lazy("Redundancy")}
 CORRELATIONS = lazy(
-    "Pearson with people's mean, after averaging each rater's judgements of a set; unsure "
-    "counts are left out. Across: over all sets with both values. Within: mean and standard "
-    "deviation (population) over cells. Cells in which the metric's or people's values do not "
-    "vary have no correlation and are listed, as are cells with fewer than 3 sets."
+    "Pearson correlation with people's mean, after averaging each rater's judgements of a set; "
+    "unsure counts are left out. Across: over all sets with both values. Within: mean and "
+    "standard deviation (population) over cells. Cells in which the metric's or people's values "
+    "do not vary have no correlation and are listed, as are cells with fewer than 3 sets."
 )
 
 
@@ -131,7 +131,7 @@ def board_table(board: SummaryBoard) -> TableData:
             Column(_("%s, high") % title, f"{path}.high"),
             Column(_("%s, n cells") % title, f"{path}.n_values"),
         ]
-    title = _("%s, 0 for cells with too few clustered") % FIGURE_NAMES["excluding"]
+    title = _("%s (0 for cells with too few clustered arguments)") % FIGURE_NAMES["excluding"]
     columns.append(Column(title, "excluding.with_zeros"))
     about = {"caption": _("Summarization systems"), "note": board_note(board)}
     return table_of(columns, board.rows, **about, name="key-points")
@@ -297,7 +297,8 @@ def printed_correlations(rows: Sequence[MetricRow]) -> PaperTable:
     metric, setting, against, across = _OF_METRIC
     has_settings = any(row.source.setting for row in rows)
     note = _(
-        "Pearson with people's mean. Within: mean ± population standard deviation over cells."
+        "Pearson correlation with people's mean. Within: mean ± population standard deviation "
+        "over cells."
     )
     return _printed(
         [metric, *([setting] if has_settings else []), against],

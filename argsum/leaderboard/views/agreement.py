@@ -166,7 +166,7 @@ def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -
                 slug=dimension,
                 anchor=f"metrics-{dimension}",
                 title=_("Compared with people's %s") % str(name).lower(),
-                recipe=_("Pearson with people's mean."),
+                recipe=_("Pearson correlation with people's mean."),
                 table=table,
                 printed=partial(printed_correlations, own),
                 alt=correlation_alt(own, dimension),

@@ -101,7 +101,7 @@ def _about(row: SystemRow) -> str:
     """Return a system's setting and how it was chosen."""
     fields = {"n": row.settings, "by": FIGURE_NAMES.get(row.criterion, "")}
     if row.selection == "oracle":
-        return _("best of %(n)d settings per cell by %(by)s") % fields
+        return _("best of %(n)d settings per cell, by %(by)s") % fields
     how = f"{row.setting or NOTHING} · {SELECTION_NAMES[row.selection]}"
     if row.criterion:
         return f"{how} ({_('one of %(n)d settings, by %(by)s') % fields})"
@@ -130,7 +130,7 @@ def _cell(name: str, n_cells: int, row: SystemRow) -> BoardCell:
     if estimate.n_values < n_cells:
         notes.append(_("%(n)d of %(all)d cells") % fields)
     if with_zeros is not None:
-        notes.append(_("%.3f counting the others as 0") % with_zeros)
+        notes.append(_("%.3f, counting the other cells as 0") % with_zeros)
     return figure_cell(estimate, decimals=3, notes=notes)
 
 

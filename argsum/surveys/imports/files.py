@@ -280,7 +280,7 @@ def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
         is_same = before == content
         problem = _("This row repeats an earlier one and is left out.")
         if not is_same:
-            reason = _("The respondent “%s” appears earlier in this file with other answers.")
+            reason = _("The respondent “%s” appears earlier in this file with different answers.")
             problem = reason % name[:40]
         yield Flag(row.number, respondent, problem, is_rejection=not is_same, object=RESPONDENTS)
         return

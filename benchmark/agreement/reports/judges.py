@@ -37,8 +37,8 @@ RULE_TEXTS = {
         "One person is left out at a time. Yes: against at least half of the people, the judge "
         "comes as close to the remaining people as the left-out person does, after allowing for "
         "the person's advantage (epsilon). No: more than half of the people come closer by more "
-        "than epsilon. Alternative annotator test; needs 30 answers to 10 questions and 2 "
-        "people, preferably 3."
+        "than epsilon. Alternative annotator test; needs 2 people, preferably 3, and 30 answers "
+        "to 10 questions."
     ),
     "agreement": lazy(
         "The judge's alpha with individual people minus people's own, on the answers that both "
@@ -286,7 +286,7 @@ def _replicates(figures: Agreement, choice: AgreementSelection) -> list[tuple[An
 
 def _length(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
     names = rater_names(figures)
-    every, common = _("all answers it scored"), _("those also scored by people")
+    every, common = _("all scored answers"), _("answers also scored by people")
     return [
         (names[key], text, own)
         for key, length in figures.length.items()
@@ -320,7 +320,7 @@ def _own_family(title: Any, path: str) -> list[Column]:
     return [
         EstimateColumn(title, path),
         Column(lazy("Answers"), f"{path}.n"),
-        Column(lazy("of its family"), f"{path}.own"),
+        Column(lazy("Answers of its own family"), f"{path}.own"),
     ]
 
 
@@ -375,7 +375,7 @@ JUDGE_TABLES: dict[str, FigureTable] = {
         (
             Column(lazy("Rater"), "0"),
             Column(lazy("Answers with several sheets"), "2.n"),
-            Column(lazy("Sheets each"), "1"),
+            Column(lazy("Sheets per answer"), "1"),
             Column(lazy("Identical points"), "2.exact"),
             EstimateColumn(lazy("Reliability of one sheet"), "2.reliability"),
             Column(lazy("Variance between answers"), "2.between"),
@@ -395,9 +395,9 @@ JUDGE_TABLES: dict[str, FigureTable] = {
         ),
         (
             Column(lazy("Rater"), "0"),
-            Column(lazy("Sheets each"), "1"),
-            *(Column(lazy("Reliability of %d") % k, f"2.k{k}.reliability") for k in SIZES),
-            *(Column(lazy("Error of %d, points") % k, f"2.k{k}.error") for k in SIZES),
+            Column(lazy("Sheets per answer"), "1"),
+            *(Column(lazy("Reliability (mean of %d)") % k, f"2.k{k}.reliability") for k in SIZES),
+            *(Column(lazy("Error in points (mean of %d)") % k, f"2.k{k}.error") for k in SIZES),
         ),
         _replicates,
         TWICE,

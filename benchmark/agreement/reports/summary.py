@@ -79,7 +79,7 @@ def _by_judges(figures: Agreement) -> str:
     if best is None:
         return ""
     fields = {"name": short(best.name), "figure": _with_n(best.agreement)}
-    return _("Highest alpha with them in these data: %(name)s, %(figure)s.") % fields
+    return _("Highest alpha with people in these data: %(name)s, %(figure)s.") % fields
 
 
 def _beside(name: str, with_people: AgreementFigure) -> str:
@@ -280,7 +280,7 @@ def _judges(figures: Agreement, choice: AgreementSelection, size: str) -> Spec:
         y="name",
         series="what",
         title=of_all(
-            _("Interval alpha of totals with people, 95 % interval"), len(figures.judges)
+            _("Interval alpha with people, for totals; 95 % interval"), len(figures.judges)
         ),
         marks=MARKS,
         size=size,
@@ -290,7 +290,9 @@ def _judges(figures: Agreement, choice: AgreementSelection, size: str) -> Spec:
 def _judges_alt(figures: Agreement, choice: AgreementSelection) -> str:
     known = [row for row in _judge_rows(figures, choice) if row["value"] is not None]
     parts = [f"{row['name']}: {row['value']:.3f}" for row in known]
-    return _("Interval alpha of totals with people. %s.") % ("; ".join(parts) or _("Not defined"))
+    return _("Interval alpha with people, for totals. %s.") % (
+        "; ".join(parts) or _("Not defined")
+    )
 
 
 def _difference_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
@@ -311,7 +313,7 @@ def _differences(figures: Agreement, choice: AgreementSelection, size: str) -> S
 def _differences_alt(figures: Agreement, choice: AgreementSelection) -> str:
     rows = _difference_rows(figures, choice)
     parts = "; ".join(f"{row['name']}: {row['value']:.3f}" for row in rows)
-    return _("Alpha of the judge with people minus that of people. %s.") % parts
+    return _("The judge's alpha with people minus alpha among people. %s.") % parts
 
 
 def _points(figures: Agreement, choice: AgreementSelection) -> list[Row]:

@@ -85,7 +85,7 @@ def thin_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
     """Return the columns of cells with too few questions."""
     return [
         *with_scenario(_system(board)),
-        Column(_("Mean of these"), "mean"),
+        Column(_("Mean over these questions"), "mean"),
         Column(_("Questions n"), "n_questions"),
         Column(_("Answers n"), "n_answers"),
     ]
@@ -109,8 +109,8 @@ def part_columns(kind: str) -> Callable[[ScoreBoard, str, Recipe], Columns]:
         return [
             Column(_("System"), "0"),
             *(EstimateColumn(_part_name(recipe, own), f"1.{at}") for at, own in enumerate(wanted)),
-            Column(_("Answers n, fewest"), lambda row: min(mean.n for mean in row[1])),
-            Column(_("Answers n, most"), lambda row: max(mean.n for mean in row[1])),
+            Column(_("Answers n, minimum"), lambda row: min(mean.n for mean in row[1])),
+            Column(_("Answers n, maximum"), lambda row: max(mean.n for mean in row[1])),
         ]
 
     return build

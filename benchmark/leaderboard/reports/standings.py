@@ -296,7 +296,7 @@ def _of_judge(board: ScoreBoard, judge: str) -> list[str]:
         warnings.append(text % {"n": len(thin), "which": _listed(cells)})
     bare = [names[row.system] for row in rows if row.low is None]
     if bare:
-        warnings.append(_("without mean or interval: %s.") % _listed(bare))
+        warnings.append(_("without a mean or an interval: %s.") % _listed(bare))
     if ranking.reason:
         warnings.append(
             _("no system is ranked (%s); means are over each system's own questions.")

@@ -84,8 +84,8 @@ PAPER_CELL_COLUMNS = (
     Column(lazy("Mean"), "1.mean"),
     Column(lazy("sd"), "1.sd"),
     Column(lazy("Sheets n"), "1.n"),
-    Column(lazy("Incomplete, left out"), "1.dropped"),
-    Column(lazy("With points outside the scale"), "1.off_scale"),
+    Column(lazy("Incomplete sheets, left out"), "1.dropped"),
+    Column(lazy("Sheets with points outside the scale"), "1.off_scale"),
 )
 
 
@@ -212,7 +212,7 @@ def _board(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> list[Column
         Column(_("Group"), "standing.tie_group"),
         EstimateColumn(_("Calibrated to people"), "calibrated"),
         Column(_("Mean over"), lambda line: _ground(line.row)),
-        Column(_("of scenarios"), lambda line: " ".join(map(str, line.row.scenarios))),
+        Column(_("Scenarios in mean"), lambda line: " ".join(map(str, line.row.scenarios))),
         Column(
             _("Questions in mean"), lambda line: None if line.row.mean is None else line.row.n_used
         ),
@@ -261,7 +261,7 @@ TABLES: dict[str, FigureTable] = {
             "indistinguishable.\n\nLeft out: unscored sheets are not part of any mean; "
             "coverage is the share of requested answers with a score. Cells with too few "
             "scored questions are listed separately and are left out of every "
-            "mean.\n\nWithout length: all scored answers, adjusted to the systems' mean "
+            "mean.\n\nLength-controlled: all scored answers, adjusted to the systems' mean "
             "length along the slope within systems; Student's t with questions as "
             "clusters.\n\nCalibrated to people: mean of the scenarios' prediction-powered "
             "means and of their bounds, so the interval tends to be too wide."

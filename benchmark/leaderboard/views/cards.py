@@ -78,10 +78,10 @@ def leaderboard(board: ScoreBoard, judge: str, *, is_ticked: bool) -> Board:
 def _details(board: ScoreBoard) -> list[BoardColumn]:
     columns = [
         BoardColumn("answers", _("Answers"), lambda row: _answers(row.row)),
-        BoardColumn("length", _("Without length"), _length, is_shown=False),
+        BoardColumn("length", _("Length-controlled"), _length, is_shown=False),
     ]
     if any(system.n for system in board.costs.systems):
-        columns.append(BoardColumn("cost", _("Per answer"), _cost, is_shown=False))
+        columns.append(BoardColumn("cost", _("Time and cost per answer"), _cost, is_shown=False))
     return columns
 
 

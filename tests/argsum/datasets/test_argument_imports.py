@@ -140,7 +140,7 @@ def test_the_published_recipe_counts_rows_and_a_half_is_drawn(bring):
     made = bring(content, options={"recipe": "published", "half": "test", "seed": "3"}, **asked)
     assert made.notes[1] == (
         "test: 6 read → 5 unique → 4 with a match in exactly one row → 4 of one sentence → "
-        "3 in the half"
+        "3 in the chosen half"
     )
     assert Dataset.objects.get().recipe["half"] == {"part": "test", "seed": 3}
     reasons = list(CellArgument.objects.order_by("position").values_list("left_out", flat=True))

@@ -187,7 +187,7 @@ def test_arguments_are_matched_in_the_background(bring, study, monkeypatch):
     make_count(SummarySet.objects.get(system="Counted"), rater)
     assert drain() >= 1
     assert {job.note for job in Job.objects.filter(kind=JOB)} == {
-        "sets with arguments by “Counterpoint match”"
+        "sets with arguments matched by “Counterpoint match”"
     }
     made = SummarySet.objects.get(system="Theirs")
     assert told()[0][0] == "a bus at night is safer"

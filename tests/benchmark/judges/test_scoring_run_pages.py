@@ -79,7 +79,10 @@ def test_the_form_says_what_a_run_takes(lab, client):
             ({"choice": "sample"}, "Enter the sample size."),
             ({"choice": "round"}, "Choose a round."),
             ({"choice": "answers"}, "Enter the ID of at least one answer."),
-            ({"choice": "answers", "answers": "x"}, "Some of these are not answers in the study."),
+            (
+                {"choice": "answers", "answers": "x"},
+                "Some of these IDs do not belong to answers in the study.",
+            ),
             ({"shots": "2"}, "Only 0 examples can be shown"),
             ({"canaries": "1"}, "greater than or equal to 3"),
             ({"canaries": "0"}, "greater than or equal to 3"),

@@ -151,7 +151,7 @@ def test_how_many_controls_a_person_met_and_none_of_who_is_left_out(lab, is_met,
     page = sign_in(lab.researcher).get(address("preference_round", lab.study, made.public_id))
     text = page.text
     assert f"{met} of 2" in text
-    assert text.count(">Known better</th>") == 1
+    assert text.count(">System known to be better</th>") == 1
     assert list(lifecycle.find_violations()) == []
     decide_rater(place=Place.objects.get(round=made), actor=lab.researcher, decision="exclude")
     (row,) = progress_of(made)

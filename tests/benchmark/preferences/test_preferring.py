@@ -91,7 +91,7 @@ def test_both_texts_stand_on_their_sides_which_become_answers_on_the_server(
 
 NO_VERDICT = [
     ({}, "Choose the better answer"),
-    ({"verdict": "first"}, "left, right, tie or both_bad"),
+    ({"verdict": "first"}, "“left”, “right”, “tie” or “both_bad”"),
     ({"verdict": "left", "comment": "x" * 2_001}, "longer than 2000"),
 ]
 
