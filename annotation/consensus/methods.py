@@ -66,8 +66,8 @@ def final_labels(
         dawid_skene_label, mace_label : Int64, for the compared methods
         n : counted votes
         tied : whether at least two values share the highest number of votes
-        spread : largest minus smallest vote, 0 without votes
-        pattern : split of the votes, for example "2-1"; empty without votes
+        spread : largest minus smallest vote, 0 if there are no votes
+        pattern : split of the votes, for example "2-1"; empty if there are none
         methods_differ : whether the majority and the compared methods disagree
 
     Raises

@@ -222,7 +222,7 @@ def _successors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]
 
 
 def _likeness(old: Sequence[str], new: Sequence[str]) -> list[list[float]]:
-    """Return the share of common words (Dice's coefficient with repeats); 0 below the minimum."""
+    """Return the share of shared words (Dice's coefficient with repeats); 0 below the minimum."""
     left = [Counter(line.casefold().split()) for line in old]
     right = [Counter(line.casefold().split()) for line in new]
     return [[_dice(a, b) for b in right] for a in left]

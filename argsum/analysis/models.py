@@ -95,10 +95,10 @@ class Analysis(models.Model):
 
 
 class FoundPoint(models.Model):
-    """One key point of an analysis, with the numbers of its ``statements`` and ``comments``.
+    """One key point of an analysis, with the counts of its ``statements`` and ``comments``.
 
     ``sure_comments`` and ``sure_voices`` count those with a statement placed by hand or with
-    certainty; the others perhaps make the point. ``written`` is the original text. ``writer`` is
+    certainty; the others may make the point. ``written`` is the original text. ``writer`` is
     the run of the language model that wrote the current text, or None if the text is a statement
     or was written by a person. ``theme`` is the name of its theme, or empty; key points with the
     same name form one theme. ``distinctness`` is how much better its statements matched each other

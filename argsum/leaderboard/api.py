@@ -154,7 +154,7 @@ class SourceSerializer(serializers.Serializer):
 
 
 class SummaryBoardSerializer(serializers.Serializer):
-    """The leaderboard of systems, best first; ``system_rows`` is empty without sets."""
+    """The leaderboard of systems, best first; ``system_rows`` is empty if there are no sets."""
 
     dataset = serializers.UUIDField(allow_null=True)
     split = serializers.CharField()

@@ -67,7 +67,7 @@ def has_agreed(round_: Any, place: Place | None) -> bool:
 def store_typing(
     round_: Any, rater: Rater, counts: dict[str, Any], *, continues: bool = False
 ) -> TypedText | None:
-    """Store the counts for one text; return None without consent, or if too many are stored.
+    """Store the counts for one text; return None if consent is missing or too many are stored.
 
     With ``continues``, the counts are added to the person's newest text. If a page has two texts,
     the sums do not depend on which text is newer.

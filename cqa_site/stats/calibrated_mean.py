@@ -49,7 +49,7 @@ class CalibratedMean:
     human_only
         Weighted mean of the human scores alone, to show the judge's contribution.
     judge_mean
-        Unweighted mean of the judge's scores on all items; None without scores.
+        Unweighted mean of the judge's scores on all items; None if there are no scores.
     tuning
         Lambda, the weight of the judge, from 0 (not used) to 1 (fully used).
     labels_to_halve

@@ -64,7 +64,7 @@ class Estimate(Bounded):
     level
         Level of measurement (nominal, ordinal, interval, ratio), if one is used.
     interval
-        Method for the interval, e.g. "item jackknife, t"; None without an interval.
+        Method for the interval, e.g. "item jackknife, t"; None if there is no interval.
     confidence
         Nominal coverage of the interval.
     n_items

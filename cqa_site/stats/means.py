@@ -289,7 +289,7 @@ class PairedTest(Bounded):
     n, value, low, high
         Number of units, mean, and the 95 % interval for this mean alone.
     p
-        p value after Holm's correction over all means tested together; None without a test.
+        p value after Holm's correction over all means tested together; None if there is no test.
     enough
         Number of units that would show a mean this large with power .8 after the correction; None
         if it exceeds `MOST_UNITS`, or if no number would be enough.

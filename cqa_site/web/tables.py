@@ -203,7 +203,7 @@ def text_of(cell: Cell, decimals: int = DECIMALS) -> str:
 def interval_text(
     estimate: Any, decimals: int = DECIMALS, scale: float = 1.0, unit: str = ""
 ) -> str:
-    """Format both bounds of an estimate in brackets; empty without an interval."""
+    """Format both bounds of an estimate in brackets; empty if there is no interval."""
     if estimate is None or estimate.low is None or estimate.high is None:
         return ""
     low, high = (text_of(float(scale * end), decimals) for end in (estimate.low, estimate.high))

@@ -212,10 +212,10 @@ class AnswerFigures:
     Attributes
     ----------
     jaccard_text : float or None
-        Word overlap of the answer with all arguments together; None without arguments.
+        Word overlap of the answer with all arguments together; None if there are no arguments.
     jaccard_segments, levenshtein, similarity : tuple of float
         Figures of each measured segment, in order, for the argument that is closest by that
-        figure. ``similarity`` is empty without vectors.
+        figure. ``similarity`` is empty if there are no vectors.
     precision, recall, f1 : float or None
         Scores of the cited arguments against the relevant ones; if None, ``skipped`` has the
         reason.

@@ -153,7 +153,7 @@ def _shown(arguments: Mapping[int, str], mode: str) -> dict[int, str]:
 
 
 def _jaccard(first: set[str], second: set[str]) -> float:
-    """Return the share of common words; 0 for two empty sets."""
+    """Return the share of words that occur in both sets; 0 if both are empty."""
     return len(first & second) / len(first | second) if first or second else 0.0
 
 
@@ -208,7 +208,7 @@ class SegmentMatches:
     cited : tuple of Match
         Cited arguments that exist, closest first.
     closest : Match or None
-        The closest argument, cited or not; None without arguments.
+        The closest argument, cited or not; None if there are no arguments.
     """
 
     text: str

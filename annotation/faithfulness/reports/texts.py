@@ -261,7 +261,7 @@ def _pieces(rows: QuerySet[CoherenceVerdict]) -> Iterator[list[CoherenceVerdict]
 
 @dataclass(frozen=True, slots=True)
 class CitedArgument:
-    """A cited number with verdicts and the match of its argument (None without an argument)."""
+    """A cited number with verdicts and the match of its argument, or None if it has none."""
 
     number: int
     match: Match | None

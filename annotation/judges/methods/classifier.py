@@ -206,7 +206,7 @@ class RelevanceClassifier:
     temperature : float
         Divisor of the averaged logarithms; values above 1 soften the probabilities.
     embedding_model : str
-        Name of the model that made the mention vectors; empty without vectors.
+        Name of the model that made the mention vectors; empty if there are no vectors.
     n_labels, seed : int
         Number of labels and seed of the training.
     """

@@ -287,7 +287,7 @@ class RelevanceFeatures:
         Concatenated vectors of the sentence, both objects and the comparative words; None without
         an embedder.
     embedding_model : str
-        Name of the embedder; empty without one.
+        Name of the embedder; empty if there is none.
     """
 
     lexical: FloatArray

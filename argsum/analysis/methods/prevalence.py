@@ -41,7 +41,7 @@ class Share:
 
     @property
     def value(self) -> float | None:
-        """The share; None without comments."""
+        """The share; None if there are no comments."""
         return self.k / self.n if self.n else None
 
     @property
@@ -51,12 +51,12 @@ class Share:
 
     @property
     def low(self) -> float | None:
-        """Lower bound of the interval; None without comments."""
+        """Lower bound of the interval; None if there are no comments."""
         return self._interval.low if self.n else None
 
     @property
     def high(self) -> float | None:
-        """Upper bound of the interval; None without comments."""
+        """Upper bound of the interval; None if there are no comments."""
         return self._interval.high if self.n else None
 
     @property
@@ -188,7 +188,7 @@ class InGroup:
 
     @property
     def distance(self) -> float:
-        """Signed difference in percentage points, or 0 without a comparison."""
+        """Signed difference in percentage points, or 0 if there is no comparison."""
         return 0.0 if self.difference is None else 100 * self.difference.value
 
     def difference_among(self, m: int) -> ShareDifference | None:
@@ -232,7 +232,7 @@ class PointByGroup:
 
     @property
     def widest(self) -> int | None:
-        """Index of the group that differs most from the others; None without differences."""
+        """Index of the group that differs most from the others; None if no groups differ."""
         known = [at for at, group in enumerate(self.groups) if group.difference is not None]
         return max(known, key=lambda at: abs(self.groups[at].distance)) if known else None
 

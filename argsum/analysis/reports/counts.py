@@ -149,12 +149,12 @@ class CommentCounts(NamedView):
 
     @property
     def first(self) -> date | None:
-        """Earliest date; None without dates."""
+        """Earliest date; None if there are no dates."""
         return self.days[0][0] if self.days else None
 
     @property
     def last(self) -> date | None:
-        """Latest date; None without dates."""
+        """Latest date; None if there are no dates."""
         return self.days[-1][0] if self.days else None
 
     @property

@@ -57,8 +57,8 @@ class ReportRequest:
 class ReportedPoint:
     """A key point with its share of all comments and its quotations.
 
-    ``sure`` is the share of comments with a sure statement. ``share`` also includes those that
-    perhaps make the point. ``corrected`` is the share corrected by an audit. ``writer`` is the
+    ``sure`` is the share of comments with a sure statement. ``share`` also includes comments that
+    may make the point. ``corrected`` is the share corrected by an audit. ``writer`` is the
     language model that wrote the key point, with its prompt, or empty.
     """
 

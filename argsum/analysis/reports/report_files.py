@@ -76,7 +76,7 @@ class ReportPart:
 
     @property
     def draw(self) -> Callable[[str], Spec] | None:
-        """Function that draws the chart; None without a chart."""
+        """Function that draws the chart; None if there is no chart."""
         return self.chart.draw if self.chart else None
 
 
@@ -311,7 +311,7 @@ def _sure(analysis: Analysis, point: FoundPoint, unit: str) -> int | None:
 
 
 def _share(analysis: Analysis, number: int, unit: str) -> float | None:
-    """Return the share (0–1) of all comments or voices; None without comments."""
+    """Return the share (0–1) of all comments or voices; None if there are no comments."""
     total = max(getattr(analysis, unit), number)
     return number / total if total else None
 

@@ -81,7 +81,7 @@ class AuditedPoint:
 
     @property
     def numbers(self) -> tuple[int, int, int] | None:
-        """Return the corrected number of comments with its bounds; None without an interval."""
+        """Return the corrected number of comments with its bounds, or None."""
         if self.count.value is None or self.count.low is None or self.count.high is None:
             return None
         shares = (self.count.value, self.count.low, self.count.high)

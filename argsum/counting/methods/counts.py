@@ -73,14 +73,14 @@ class CoverageCounts:
 
     @property
     def coverage(self) -> float | None:
-        """Share of covered references, 0–1; None without references."""
+        """Share of covered references, 0–1; None if there are no references."""
         if self.covered is None or not self.references:
             return None
         return self.covered / self.references
 
     @property
     def redundancy(self) -> float | None:
-        """Share of repeated summaries, 0–1; None without summaries."""
+        """Share of repeated summaries, 0–1; None if there are no summaries."""
         if self.unique is None or not self.summaries:
             return None
         return 1 - self.unique / self.summaries

@@ -103,7 +103,7 @@ class StanceSide:
 
     @property
     def clustered(self) -> float | None:
-        """Share of the arguments that were in a cluster, 0–1; None without clusters.
+        """Share of the arguments that were in a cluster, 0–1; None if there are no clusters.
 
         It differs from `share`, because key points are made from clusters, but afterwards every
         argument belongs to the key point that it matches best, whether it was in a cluster or not.

@@ -41,9 +41,10 @@ class SetLine:
     ----------
     clustered
         Share of arguments in a cluster, 0–1, out of the arguments that match exactly one
-        reference, or out of all arguments if there are no references; None without clusters.
+        reference, or out of all arguments if there are no references; None if no set has
+        clusters.
     figure
-        Figures of the clusters; None without clusters or without references.
+        Figures for the clusters; None if there are no clusters or no references.
     excluding
         Adjusted Rand index without unclustered arguments; None if too few arguments are clustered.
     is_best_excluding, is_best_including

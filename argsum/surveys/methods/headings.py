@@ -82,7 +82,8 @@ def tool_of(columns: Iterable[SurveyColumn]) -> SurveyTool:
 def survey_columns(headers: Sequence[str], titles: Mapping[str, str]) -> list[SurveyColumn]:
     """Return the question behind each column.
 
-    ``headers`` are all different; ``titles`` are the texts below them, or after their code.
+    ``headers`` are all different. ``titles`` maps headers to the text of their question, which
+    is below the header or after its code.
 
     Examples
     --------

@@ -320,7 +320,7 @@ class KeyPointAssignment:
     positions : length n
         Positions of key points; -1 if no score is above the threshold.
     scores : length n
-        The highest score of each argument, even if too low; 0 without key points.
+        The highest score of each argument, even if too low; 0 if there are no key points.
     """
 
     positions: list[int]

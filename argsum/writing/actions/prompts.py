@@ -112,7 +112,7 @@ def fenced_arguments(texts: Sequence[Neutral]) -> str:
 
 
 def _fenced_clusters(groups: Mapping[int, Sequence[Neutral]]) -> str:
-    """Return clusters by code, which reveals a model that numbers them itself."""
+    """Return clusters under codes, so that a reply with numbers of its own is detected."""
     plain = {group: [neutral.text for neutral in texts] for group, texts in groups.items()}
     records = [{"cluster": code_of(group), "arguments": texts} for group, texts in plain.items()]
     every = [text for texts in plain.values() for text in texts]

@@ -278,7 +278,7 @@ class AgreementOptions:
     Attributes
     ----------
     seed, confidence
-        Seed of the groups of questions; confidence level of the intervals.
+        Seed for drawing groups of questions; confidence level of the intervals.
     epsilon
         Epsilon of the alternative-annotator test; if None, `epsilon_of` sets it.
     most_pairs, most_judges

@@ -44,7 +44,7 @@ class Jackknife:
     Parameters
     ----------
     seed
-        Seed of the groups if there are more than `MOST_GROUPS` questions.
+        Seed for drawing groups if there are more than `MOST_GROUPS` questions.
     confidence
         Nominal coverage of the intervals.
 

@@ -204,7 +204,7 @@ def compare(
     draws: Jackknife,
     kinds: Sequence[Correlation] = KINDS,
 ) -> RaterPairFigures:
-    """Return all figures of two raters; ``kinds`` are the correlations to compute by system."""
+    """Return all figures for two raters; ``kinds`` names the correlations to compute by system."""
     a, b = grid.values[first], grid.values[second]
     both = ~np.isnan(a[:, 0]) & ~np.isnan(b[:, 0])
     parts = {"with": grid.has_aspect, "without": ~grid.has_aspect}

@@ -112,7 +112,7 @@ class OnboardingPersonSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(source="rater.pseudonym")
     steps = serializers.SerializerMethodField()
     state = serializers.CharField(
-        help_text="State of the newest qualification; empty without a qualification."
+        help_text="State of the newest qualification; empty if there is none."
     )
 
     def get_steps(self, person: OnboardingPerson) -> dict[str, str]:

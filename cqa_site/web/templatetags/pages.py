@@ -139,7 +139,7 @@ def term(context: dict[str, Any], word: str, shown: str = "") -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def words_here(context: dict[str, Any], *words: str, of: tuple[str, ...] = ()) -> SafeString:
-    """Show a line of terms that newcomers to the page may look up; show nothing without terms."""
+    """Show a line of terms that newcomers to the page may look up, if there are any."""
     terms = [(term(context, word),) for word in (*words, *of)]
     if not terms:
         return SafeString("")
