@@ -221,7 +221,7 @@ class QuestionForm(forms.Form):
         help_text=lazy("Optional. The aspect to compare, such as “price”."),
     )
     wording = forms.CharField(
-        label=lazy("Own wording"),
+        label=lazy("Question wording"),
         required=False,
         max_length=500,
         help_text=lazy("Leave empty to ask which object is better."),

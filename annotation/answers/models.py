@@ -205,8 +205,14 @@ class Answer(models.Model):
 
 # Default token limit in the forms; a condition's name gives the limit only if it differs.
 USUAL_TOKENS = 1_500
-SIDES = {"object1": _("only for the first object"), "object2": _("only for the second object")}
-LEFT_OUT = {"uses_aspect": _("without aspect"), "uses_wording": _("without own wording")}
+SIDES = {
+    "object1": _("only arguments for the first object"),
+    "object2": _("only arguments for the second object"),
+}
+LEFT_OUT = {
+    "uses_aspect": _("without the aspect"),
+    "uses_wording": _("without the question's own wording"),
+}
 
 
 class Condition(models.Model):

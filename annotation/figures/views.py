@@ -270,7 +270,7 @@ def _unit_choices(snapshot: Snapshot) -> list[tuple[str, str]]:
         ("alpha-ordinary", _("Agreement, ordinary items")),
         *((f"label:{value}", _("Votes with label %d") % value) for value in labels),
         *((f"majority:{value}", _("Items with majority label %d") % value) for value in labels),
-        ("time", _("Votes with a time")),
+        ("time", _("Votes with a recorded time")),
     ]
 
 

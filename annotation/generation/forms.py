@@ -220,7 +220,9 @@ class MatrixForm(GenerationForm):
             comparison__study=self.study, comparison__questions__isnull=False
         ).exists()
         prompt.label = _("Scenarios")
-        prompt.help_text = _("1 and 3 need no arguments; 2 and 4 use the study's arguments.")
+        prompt.help_text = _(
+            "Scenarios 1 and 3 need no arguments; scenarios 2 and 4 use the study's arguments."
+        )
         # Preselect one scenario and one endpoint, as in the form for a single run; without
         # arguments, a scenario that shows none.
         for field, has_all in ((prompt, has_arguments), (endpoint, True)):

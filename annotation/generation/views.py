@@ -58,7 +58,7 @@ PAGES = RunListPages(
     has_things=lambda study: study.questions.exists(),
     about=lazy(
         "Language models answer the study's questions in the background, under four scenarios, "
-        "from a bare request to one with role, structure and arguments."
+        "from a bare request to one with a role, a structure and arguments."
     ),
     lead=lazy("Choose questions, a scenario and a model."),
     nothing=lazy("A model answers the study's questions. Add some questions first."),

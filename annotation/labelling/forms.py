@@ -198,7 +198,7 @@ class LabelRoundForm(RoundPlanForm):
         help_text=lazy("The same seed gives the same order."),
     )
     orders_by_uncertainty = forms.BooleanField(
-        label=lazy("Start with items the trained judge is least sure of"),
+        label=lazy("Start with the items that the trained judge is least sure of"),
         required=False,
         help_text=lazy(
             "Uses the study's most recent trained judge when the round opens. Items without a "

@@ -38,7 +38,9 @@ def _arguments(study: Study) -> StudyStep:
     sentence = ngettext(
         "%(count)s argument in this study.", "%(count)s arguments in this study.", count
     )
-    hint = _("Upload a table, JSON or workbook. You see its content before anything is stored.")
+    hint = _(
+        "Upload a table, JSON file or workbook. You see its content before anything is stored."
+    )
     return step(
         study,
         title=_("Import arguments"),

@@ -46,7 +46,7 @@ class UploadForm(OptionsForm):
     kind = forms.ChoiceField(
         label=_("Kind of data"),
         required=False,
-        help_text=_("You see the detected kind with the reason, and can change the kind."),
+        help_text=_("You see the detected kind and the reason for it, and can change the kind."),
     )
     file = FilesField(label=_("One file, or several of the same kind"), max_length=255)
 
@@ -120,7 +120,7 @@ class SheetForm(forms.Form):
         label=_("Encoding"), required=False, choices=[("", _("Detect")), *ENCODINGS]
     )
     header_row = forms.IntegerField(
-        label=_("Header in row"), required=False, min_value=1, max_value=100
+        label=_("Header row"), required=False, min_value=1, max_value=100
     )
 
     def __init__(

@@ -40,9 +40,9 @@ class PaySerializer(serializers.Serializer[Any]):
     """The pay terms of a link, and people's earnings through it."""
 
     terms = serializers.SerializerMethodField()
-    median = StatisticSerializer(help_text="Pay per hour of completed participations.")
+    median = StatisticSerializer(help_text="Pay per hour of participants who completed the work.")
     is_below = serializers.BooleanField(
-        help_text="Whether this median, with 10 or more participations, is below the floor."
+        help_text="Whether this median, with 10 or more participants, is below the floor."
     )
     mending_reward = serializers.SerializerMethodField(
         help_text="The lowest reward with which the median meets the floor; null if it does."

@@ -41,7 +41,7 @@ class PayTermsForm(forms.Form):
     )
     hourly_floor = Amount(
         label=lazy("Hourly floor"),
-        help_text=lazy("If the median of 10 or more participations is lower, a warning is shown."),
+        help_text=lazy("If the median of 10 or more participants is lower, a warning is shown."),
     )
     item_bonus = Amount(
         most=MOST_PER_ITEM,

@@ -141,8 +141,8 @@ def _start(request: StudyRequest, link: ParticipantLink, *, job: str) -> None:
 def _reclaim(request: StudyRequest, link: ParticipantLink) -> None:
     count = reclaim_items(link=link, actor=request.user)
     text = ngettext(
-        "%(n)d participation ended. Its reserved items go to other people.",
-        "%(n)d participations ended. Their reserved items go to other people.",
+        "Participation ended for %(n)d person. The reserved items go to other people.",
+        "Participation ended for %(n)d people. The reserved items go to other people.",
         count,
     )
     messages.success(request, text % {"n": count})

@@ -60,10 +60,10 @@ TABLES: dict[str, FigureTable] = {
         lazy("Pay per hour"),
         lazy(
             "Reward and bonus of each completed participation, per hour of stored time. Exact "
-            "95 % interval between two order statistics, for 6 or more participations."
+            "95 % interval between two order statistics, for 6 or more participants."
         ),
         (
-            Column(lazy("Completed participations"), "median.n_items"),
+            Column(lazy("Participants who completed the work"), "median.n_items"),
             EstimateColumn(lazy("Median per hour"), "median"),
             Column(lazy("Hourly floor"), lambda row: _money(row.link.hourly_floor)),
             Column(lazy("Currency"), "link.currency"),
@@ -86,7 +86,7 @@ TABLES: dict[str, FigureTable] = {
             Column(lazy("Step"), lambda row: str(STEP_NAMES[row.step])),
             Column(lazy("People"), "people"),
             Column(lazy("Median minutes"), "minutes"),
-            Column(lazy("Participations that ended here"), "ended"),
+            Column(lazy("Participants whose work ended here"), "ended"),
             Column(lazy("Total earned"), lambda row: _money(row.earned)),
         ),
         lambda summary: summary.by_step(),

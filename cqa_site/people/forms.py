@@ -17,7 +17,7 @@ class StudyForm(forms.ModelForm):
         fields = ["name", "goal", "description"]
         widgets = {"description": forms.Textarea(attrs={"rows": 4})}
         help_texts = {
-            "name": _("All members see it, including crowd participants."),
+            "name": _("All members see this name, including crowd participants."),
             "description": _("The topic of the study. Members see it on the overview."),
         }
 
@@ -32,7 +32,8 @@ class StudyForm(forms.ModelForm):
             required=False,
             widget=forms.RadioSelect,
             help_text=_(
-                "The overview guides you there step by step. Everything else stays available."
+                "The overview guides you to this goal step by step. Everything else stays "
+                "available."
             ),
         )
 
@@ -43,7 +44,7 @@ class NameForm(forms.ModelForm):
     class Meta:
         model = User
         fields = ["name"]
-        help_texts = {"name": _("Researchers of your studies see it.")}
+        help_texts = {"name": _("Researchers in your studies see this name.")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -148,5 +149,5 @@ class NewPersonForm(forms.Form):
 class FirstAdministratorForm(NewPersonForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"].help_text = _("Everyone you work with sees it.")
+        self.fields["name"].help_text = _("Everyone you work with sees this name.")
         self.fields["email"].help_text = ""

@@ -76,7 +76,7 @@ class ResultKind(ABC):
     in_study: str = "study"
     what: str | Promise
     page: str
-    unmade_says: str | Promise = lazy("not computed yet; open the page to compute them")
+    unmade_says: str | Promise = lazy("figures not computed yet; open the page to compute them")
     # Related rows that `about` and `url` read.
     needed: tuple[str, ...] = ()
 

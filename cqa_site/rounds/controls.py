@@ -50,7 +50,7 @@ def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: 
     if not kind.takes_controls:
         raise RoundNotReady(_("Items of this kind have no right answer."))
     if item.is_example:
-        raise RoundNotReady(_("This item is an example of the qualification."))
+        raise RoundNotReady(_("This item is one of the qualification examples."))
     before, item.known = item.known, known
     if before == known:
         return

@@ -197,7 +197,8 @@ UNUSABLE: dict[str, Promise] = {
     UnscoredReason.AMBIGUOUS: lazy("The reply contained two different answers."),
     UnscoredReason.NOT_SCHEMA: lazy("The reply was JSON with a different structure."),
     UnscoredReason.OUT_OF_SET: lazy(
-        "The reply does not fit the request: outside the scale, or far too many values."
+        "The reply does not fit the request: a value is outside the scale, or there are far too "
+        "many values."
     ),
     UnscoredReason.MISSING_ITEM: lazy("The reply left out an item in the batch."),
     UnscoredReason.EXTRA_ITEM: lazy("The reply labelled an item that was not requested."),
@@ -211,7 +212,7 @@ POINTS: dict[str, Promise] = {
     "missing_keys": lazy("The reply left out a criterion."),
     "extra_keys": lazy("The reply gave points for something that was not requested."),
     "not_a_whole_number": lazy("The reply gave something other than whole points."),
-    "out_of_range": lazy("The reply gave points that a criterion does not have."),
+    "out_of_range": lazy("The reply gave a number of points that a criterion does not allow."),
 }
 # Reasons for unscored replies that end with a count.
 COUNTS: dict[str, Promise] = {
@@ -297,8 +298,8 @@ def pause_in_words(run: Run) -> str:
         ) % (failure_in_words(run.pause_reason))
     if run.pause_reason.startswith(f"{Failure.CONNECTION}:"):
         return _(
-            "%s Resume once it answers; nothing is lost. If its address is wrong, cancel the run, "
-            "correct the endpoint and start again."
+            "%s Resume once the endpoint answers; nothing is lost. If its address is wrong, "
+            "cancel the run, correct the endpoint and start again."
         ) % failure_in_words(run.pause_reason)
     return _("%s Correct this, then resume. Nothing is lost.") % failure_in_words(run.pause_reason)
 
@@ -320,7 +321,9 @@ def state_in_words(run: Run) -> str:
         Run.State.DRAFT: _(
             "The run is queued. A worker prepares the requests first. Nothing has been sent yet."
         ),
-        Run.State.CHECKING: _("A small sample is sent first. The rest waits for its result."),
+        Run.State.CHECKING: _(
+            "A small sample is being sent first. The rest is waiting for its result."
+        ),
         Run.State.CHECKED: _("The sample is complete. Nothing more is sent until you decide."),
         Run.State.RUNNING: _("Requests are being sent."),
         Run.State.DONE: _("Every request was answered or failed with a reason."),

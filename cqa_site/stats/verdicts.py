@@ -191,7 +191,7 @@ RULES = {
         family="each crowd link alone, all looks together",
         margin="the hourly floor that the link sets",
         least=10,
-        unit="completed participations",
+        unit="participants who completed the work",
     ),
     "groups": VerdictRule(
         test="chi-squared that groups have equal shares; exact or permuted where counts are small",

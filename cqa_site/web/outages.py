@@ -293,7 +293,8 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     headers = {"Retry-After": str(RETRY_SECONDS)}
     if wants_json(request):
         detail = _(
-            "The site cannot store anything right now. Your entry is sent again automatically."
+            "The site cannot store anything right now. Your entry will be sent again "
+            "automatically."
         )
         data = {"error": "unavailable", "detail": detail}
         return JsonResponse(data, status=503, headers=headers)

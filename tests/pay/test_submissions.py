@@ -136,7 +136,7 @@ def test_an_export_is_taken_and_shows_what_differs(crowd, researcher):
     assert "Ended on the platform, still running here" in page.text
     assert "Reclaim the items of 1 person" in " ".join(page.text.split())
     done = researcher.post(crowd.page("crowd_money", "reclaim"), follow=True)
-    assert "1 participation ended." in done.text
+    assert "Participation ended for 1 person." in done.text
     old_names = "session_id,participant_id,status,entered_code\n"
     assert upload(researcher, crowd, old_names).status_code == 422
 

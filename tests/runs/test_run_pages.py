@@ -244,7 +244,7 @@ def test_unscored_requests_are_asked_again_by_reason(lab):
     run = lab.run(answer)
     shown = lab.page(run).text
     assert "The reply contained no JSON object." in shown
-    assert "does not fit the request: outside the scale" in shown
+    assert "does not fit the request: a value is outside the scale" in shown
     url = lab.url("run_retry", run.public_id)
     lab.client.post(url, {"reason": "no_json"})
     assert run.calls.filter(state=Call.State.READY).count() == 1

@@ -323,7 +323,8 @@ def _closest(name: str, groups: Sequence[GroupFigures]) -> Conclusion:
     if unclear:
         says = _("%(name)s has the highest %(measure)s in these data: %(value)s.")
         text = _(
-            "On common questions, the data do not show that the highest value exceeds that of %s."
+            "On the questions common to both, the data do not show that the highest value exceeds "
+            "that of %s."
         )
         of_them = [test for _name, test in unclear]
         if is_tested:

@@ -244,8 +244,8 @@ RECIPES = {
     ),
     "paper": lazy(
         "As in the paper: the vector of a version is the embedding of the whole text, but the "
-        "model reads only the first 256 tokens. Averaged over the calibration answers that "
-        "both experts have submitted; n is the number of these answers."
+        "model reads only the first 256 tokens. Cosines are averaged over the calibration answers "
+        "that both experts have submitted; n is the number of these answers."
     ),
 }
 WORK = lazy(

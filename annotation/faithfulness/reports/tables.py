@@ -118,8 +118,9 @@ SKIPPED = {
 }
 MODES = {
     "sound": lazy(
-        "Sound: segments are statements and citations as a reader sees them. Each statement is "
-        "compared, by words, with the arguments it cites, ignoring case and punctuation."
+        "Sound: segments are statements and citations as a reader sees them. The words of each "
+        "statement are compared with those of the arguments it cites, ignoring case and "
+        "punctuation."
     ),
     "paper": lazy(
         "As in the paper: segments run from a capital letter to the next bracket, each segment "

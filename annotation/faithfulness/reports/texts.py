@@ -243,7 +243,7 @@ VERDICT_COLUMNS = (
     Column(
         lazy("Coherent"), lambda row: {True: "1", False: "0", None: ""}[row.verdict.is_coherent]
     ),
-    Column(lazy("Unscored because"), "verdict.reason"),
+    Column(lazy("Reason for no score"), "verdict.reason"),
     Column(lazy("The judge's reason"), "verdict.rationale"),
     Column(lazy("Replicate"), lambda row: str(row.verdict.replicate + 1)),
 )

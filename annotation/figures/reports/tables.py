@@ -228,9 +228,9 @@ TABLES: dict[str, FigureTable] = {
             Column(lazy("Skipped"), "skipped"),
             Column(lazy("Extra"), "extra"),
             Column(lazy("Agrees with the others"), "agreement"),
-            Column(lazy("of votes"), "compared"),
+            Column(lazy("Votes compared"), "compared"),
             Column(lazy("Controls correct"), "controls_right"),
-            Column(lazy("of controls"), "controls"),
+            Column(lazy("Control answers"), "controls"),
             Column(lazy("Median seconds"), "median_seconds"),
             Column(lazy("Excluded"), lambda row: _("yes") if row.is_excluded else ""),
         ),
@@ -240,7 +240,7 @@ TABLES: dict[str, FigureTable] = {
         lazy("Time per label"),
         lazy(
             "Number of seconds that the page was visible and in use, as reported by browsers; "
-            "votes without a time are left out."
+            "votes without a recorded time are left out."
         ),
         (
             Column(lazy("Label"), lambda row: _("all") if row.label is None else str(row.label)),

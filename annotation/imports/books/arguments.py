@@ -89,7 +89,8 @@ class ComparisonBook:
                 if pair in self._first:
                     reason = _(
                         "“%(pair)s” differs from “%(other)s” only in case or order. "
-                        "If they mean the same, merge them in the source; nothing was merged here."
+                        "If both mean the same thing, merge them in the source; nothing was "
+                        "merged here."
                     ) % {"pair": " vs ".join(pair), "other": " vs ".join(pairs[0])}
                     self.work.mention(self._first[pair], "", reason)
 

@@ -106,7 +106,7 @@ def _confusion_alt(figures: JudgeResults) -> str:
     confusion = _known(figures)
     rows = zip(confusion.values, confusion.cells, confusion.sums, strict=True)
     parts = [
-        _("final label %(label)d: %(hits)d of %(sum)d the same")
+        _("final label %(label)d: %(hits)d of %(sum)d identical")
         % {"label": value, "hits": cells[at], "sum": total}
         for at, (value, cells, total) in enumerate(rows)
     ]

@@ -39,10 +39,10 @@ COLUMNS = (
     "majority_label", "dawid_skene_label", "mace_label", "expert_label", "adopted_label", "label",
 )  # fmt: skip
 RECIPE = gettext_lazy(
-    "Unit: argument labelled both in the label set and by the rater. Equal: the rater gave "
-    "this label; if a file has copies of a sentence with different labels, each label counts. "
-    "If the rater gave several labels, alpha uses the most frequent one (if labels tie, the "
-    "higher). Krippendorff's alpha with 95 % intervals (item jackknife), each for one alpha "
+    "Unit: argument labelled both in the label set and by the rater. Identical: the rater "
+    "gave this label; if a file has copies of a sentence with different labels, each label "
+    "counts. If the rater gave several labels, alpha uses the most frequent one (if labels tie, "
+    "the higher). Krippendorff's alpha with 95 % intervals (item jackknife), each for one alpha "
     "alone. Difference: the rater's mean minus the label set's."
 )
 
@@ -234,7 +234,7 @@ def steps_table(label_round: LabelRound, name: str, rows: list[LabelSet]) -> Tab
     columns = (
         Column(_("Label set"), "title"),
         Column(_("Labels changed by this step"), "changed"),
-        Column(_("Equal"), "equal"),
+        Column(_("Identical"), "equal"),
         Column(_("Arguments n"), "n"),
         Column(_("Share"), "share"),
         EstimateColumn(_("Ordinal alpha"), "ordinal"),

@@ -43,7 +43,7 @@ def remark(row: JudgeFigures) -> str:
     """Return the caveats of a judge's figures, in words."""
     remarks = []
     if row.is_low:
-        remarks.append(_("too few of the arguments it was asked about have a label"))
+        remarks.append(_("too few of the arguments that the judge was asked about have a label"))
     if row.is_out_of_fold:
         remarks.append(_("every label from a model that saw no argument from the same pair"))
     if row.is_active:
@@ -100,7 +100,7 @@ TABLES: dict[str, FigureTable] = {
             Column(lazy("Kind"), "kind"),
             Column(lazy("Prompt version"), "prompt"),
             Column(lazy("Created (UTC)"), "made"),
-            Column(lazy("Arguments with a final label n"), "n"),
+            Column(lazy("Arguments with a final label, n"), "n"),
             Column(lazy("Labelled"), "labelled"),
             Column(lazy("Asked"), "planned"),
             Column(lazy("Unscored"), "unscored"),
@@ -109,9 +109,9 @@ TABLES: dict[str, FigureTable] = {
             EstimateColumn(lazy("Ordinal alpha with final labels"), "ordinal"),
             EstimateColumn(lazy("Interval alpha with final labels"), "interval"),
             EstimateColumn(lazy("Ordinal alpha with people's votes"), "with_votes"),
-            Column(lazy("Arguments with votes n"), "with_votes.n_pairable_items"),
-            EstimateColumn(lazy("… minus people's own, same arguments"), "difference"),
-            Column(lazy("… with two votes n"), "difference.n_pairable_items"),
+            Column(lazy("Arguments with votes, n"), "with_votes.n_pairable_items"),
+            EstimateColumn(lazy("… minus people's own alpha, same arguments"), "difference"),
+            Column(lazy("Arguments with two votes, n"), "difference.n_pairable_items"),
             Column(lazy("Bias"), "bias"),
             Column(lazy("Mean absolute error"), "error"),
             Column(lazy("Cost per 1,000 labels"), "per_thousand"),

@@ -255,7 +255,7 @@ def _compared(label_round: LabelRound, key: str, chosen: str) -> dict[str, Any]:
         slug="confusion",
         title=SETS[chosen],
         about=_("compared with %s") % name,
-        recipe=_("Rows: the label set; columns: %s. Each share is relative to its row.") % name,
+        recipe=_("Rows: the label set; columns: %s. Shares are relative to the row total.") % name,
         table=confusion_table(name, chosen, confusion),
         body="annotation/judges/_label_confusion.html",
         data=confusion,

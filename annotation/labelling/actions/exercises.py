@@ -77,11 +77,11 @@ def draw_training(label_round: LabelRound, known: dict[int, int], wanted: int) -
         keep_training(label_round, choose_training(free, missing, label_round.seed))
     elif not is_usual:
         text = _(
-            "The steps before the work need %(wanted)d sentences with known labels outside this "
-            "round, but there are %(number)d. Labels are known for control items of closed "
-            "rounds, and for sentences on which people agreed. Draw fewer control items, "
-            "choose an onboarding with fewer items, or create a small round, set known labels "
-            "in it, open it and close it."
+            "The steps before the work need %(wanted)d sentences with known labels from "
+            "outside this round, but there are only %(number)d. Labels are known for control "
+            "items of closed rounds, and for sentences on which people agreed. Draw fewer control "
+            "items, choose an onboarding with fewer items, or create a small round, set known "
+            "labels in it, open it and close it."
         )
         raise RoundNotReady(text % {"wanted": wanted, "number": len(free) + len(there)})
 

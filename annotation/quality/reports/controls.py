@@ -238,8 +238,8 @@ def curve_table(label_round: LabelRound, rows: list[dict[str, Any]], name: str) 
     if name != "labels":
         columns |= {"raters": _("Annotators remaining"), "votes": _("Votes")}
         columns |= {"without": _("Items without a vote"), "ties": _("Ties")}
-        columns |= {"alpha": _("Ordinal alpha"), "pairable": _("of items with at least two votes")}
-    caption = _("Round “%s” without annotators below a control accuracy.")
+        columns |= {"alpha": _("Ordinal alpha"), "pairable": _("Items with at least two votes")}
+    caption = _("Round “%s” without annotators below a given control accuracy.")
     return table_of(
         (Column(title, key) for key, title in (columns | labels).items()),
         (row | dict(zip(labels, row["labels"], strict=True)) for row in rows),
@@ -255,7 +255,7 @@ def curve_chart(label_round: LabelRound, rows: list[dict[str, Any]], name: str, 
     Raises KeyError for any other name.
     """
     points = {"figures": _figure_points, "labels": _label_points}[name](label_round, rows)
-    titles = (_("Left out below this control accuracy"), "")
+    titles = (_("Threshold of control accuracy"), "")
     return lines(points, x="below", y="share", series="name", titles=titles, size=size)
 
 
@@ -266,7 +266,7 @@ def _figure_points(label_round: LabelRound, rows: list[dict[str, Any]]) -> vega.
         values = {
             _("Ordinal alpha"): row["alpha"],
             _("Items with a vote"): voted / (voted + row["without"]) if voted else None,
-            _("Ties among these items"): row["ties"] / voted if voted else None,
+            _("Ties among items with a vote"): row["ties"] / voted if voted else None,
         }
         points += _points(row["below"], values)
     return points

@@ -130,7 +130,7 @@ def import_batch_apply(request: StudyRequest, batch: ImportBatch) -> None:
     files = batch.files.filter(state=State.CHECKED)
     form = BatchApplyForm(request.POST, waiting=files.values_list("public_id", flat=True))
     if not form.is_valid():
-        messages.error(request, _("Select at least one file that is not imported yet."))
+        messages.error(request, _("Select at least one file that has not been imported yet."))
         return
     apply_batch(batch=batch, actor=request.user, **form.cleaned_data)
 

@@ -121,7 +121,7 @@ class PaySummary:
     def median(self) -> Estimate:
         recipe = _("Reward and bonus of each completed participation, per hour of stored time.")
         rates = np.array([earning.hourly for earning in self.rated], dtype=float)
-        return median_estimate(rates, recipe, unit="completed participations")
+        return median_estimate(rates, recipe, unit="participants who completed the work")
 
     @property
     def is_below(self) -> bool:

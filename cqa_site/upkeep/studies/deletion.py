@@ -46,7 +46,10 @@ class StudyBusy(Exception):
 
     def __init__(self, active: list[Active]) -> None:
         super().__init__(
-            _("In progress: %s. Close the rounds, cancel the runs and wait for background work.")
+            _(
+                "In progress: %s. Close the rounds, cancel the runs and wait for background work "
+                "to finish."
+            )
             % ", ".join(activity.name for activity in active)
         )
         self.active = active

@@ -346,7 +346,8 @@ def _key(names: Sequence[str], every: int, size: str, top: float) -> tuple[list[
         words += lines_of(lines, x + NUMBER, y)
     end = top + tallest * down
     if every > len(names):
-        sentence = _("%(named)d of %(all)d dots are named.") % {"named": len(names), "all": every}
+        sentence = _("Names are shown for %(named)d of %(all)d dots.")
+        sentence %= {"named": len(names), "all": every}
         lines = wrap(sentence, room, SIZE)
         words += lines_of(lines, EDGE, end + 8)
         end += LEADING * len(lines)

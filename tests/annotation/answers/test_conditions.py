@@ -61,8 +61,8 @@ def test_a_name_says_what_differs_and_no_two_of_a_study_are_alike(lab):
     condition(lab.study, scenario=0)
     started(lab, params={"max_tokens": 1500})
     assert {str(each) for each in Condition.objects.all()} == {
-        "Scenario 4 · v1 · labels 0–1 · only for the first object · at most 5 arguments · "
-        "without aspect · T 0.7 · top_p 0.9",
+        "Scenario 4 · v1 · labels 0–1 · only arguments for the first object · "
+        "at most 5 arguments · without the aspect · T 0.7 · top_p 0.9",
         *("Scenario 4", "No scenario", "Scenario 4 · v1"),
     }
     # An answer whose scenario is not that of its condition is found.

@@ -339,7 +339,7 @@ def test_a_wrong_setting_is_refused_in_words_without_the_secret():
 def test_providers_that_cannot_be_used_are_named_with_the_reason(provider, trust, settings):
     well = web.providers()
     assert well.state == CheckState.WELL
-    assert "The University: responds" in well.says
+    assert "signing keys: The University" in well.says
 
     def wrong(words):
         found = web.providers()

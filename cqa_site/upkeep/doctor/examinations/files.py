@@ -166,7 +166,7 @@ def static() -> Finding:
         return _collect(_("No static files were collected in %s, so pages have no styling."))
     stale = [name for name, file in sources.items() if _differs(known.get(name), file)]
     if not stale:
-        return well(_("All %d belong to this version.") % len(sources))
+        return well(_("All %d files belong to this version.") % len(sources))
     says = ngettext(
         "%(n)d file in %%s does not belong to this version: %(first)s.",
         "%(n)d files in %%s do not belong to this version; the first is %(first)s.",
@@ -249,9 +249,8 @@ def in_the_box() -> Finding:
     try:
         path = model_file()
     except MissingModel as problem:
-        return look(
-            str(problem), _("Everything else works without it. To install it, run:"), "make models"
-        )
+        remedy = _("Everything else works without the model. To install the model, run:")
+        return look(str(problem), remedy, "make models")
     with path.open("rb") as file:
         if file.read(4) != GGUF:
             says = _("%s is not a model: its first bytes do not match the format.")

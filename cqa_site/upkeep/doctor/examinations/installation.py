@@ -88,13 +88,13 @@ def migrations() -> Finding:
         return _newer_than_the_code(newer)
     pending = unapplied(executor)
     if not pending:
-        return well(_("All %d are applied.") % len(loader.disk_migrations))
+        return well(_("All %d migrations are applied.") % len(loader.disk_migrations))
     says = ngettext(
         "%(n)d migration is not applied: %(first)s.",
         "%(n)d migrations are not applied; the first is %(first)s.",
         len(pending),
     ) % {"n": len(pending), "first": f"{pending[0].app_label}.{pending[0].name}"}
-    return wrong(says, _("Make a backup, then apply them:"), manage("migrate"))
+    return wrong(says, _("Make a backup, then apply the migrations:"), manage("migrate"))
 
 
 def _newer_than_the_code(newer: list[tuple[str, str]]) -> Finding:
@@ -259,7 +259,7 @@ def checks() -> Finding:
     command = manage("check --deploy" if settings.PRODUCTION else "check")
     lines = (f"{' '.join(str(row.msg).split())} ({row.id})" for row in messages)
     first, *others = lines
-    return say(first, _("To see all of them in full, run:"), command, tuple(others))
+    return say(first, _("To see all problems in full, run:"), command, tuple(others))
 
 
 NEW_KEY = "-c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'"
@@ -280,7 +280,7 @@ def stored_secrets() -> Finding:
         return well(_("No secrets are stored; the keys to encrypt them exist."))
     unreadable = sum(not _can_be_read(secret) for secret in secrets)
     if not unreadable:
-        return well(_("All %d can be read.") % len(secrets))
+        return well(_("All %d stored secrets can be read.") % len(secrets))
     says = ngettext(
         "%(n)d of %(all)d stored secrets cannot be read with SECRETS_KEYS, because it was "
         "encrypted with another key.",
@@ -366,7 +366,9 @@ def packages() -> Finding:
         return wrong(says, _("Install the packages that the site needs:"), python(INSTALL))
     other = [name for name, there in installed.items() if there != pinned[name]]
     if not other:
-        return well(_("All %d have the versions that were tested together.") % len(pinned))
+        return well(
+            _("All %d packages have the versions that were tested together.") % len(pinned)
+        )
     first = other[0]
     says = ngettext(
         "%(n)d package differs from the tested version: %(first)s %(there)s instead of "

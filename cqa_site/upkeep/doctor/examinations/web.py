@@ -232,7 +232,10 @@ def _reasons() -> Iterator[tuple[tuple[type[Exception], ...], str, str]]:
     yield (
         (smtplib.SMTPAuthenticationError,),
         _("%s rejects the user name or password."),
-        _("Correct them in EMAIL_URL (write characters like @ and / as %40 and %2F), then try:"),
+        _(
+            "Correct the user name or password in EMAIL_URL (write characters like @ and / as %40 "
+            "and %2F), then try:"
+        ),
     )
     yield (ssl.SSLError,), _("%s has no trusted certificate or does not support TLS."), correct
     yield (smtplib.SMTPNotSupportedError,), _("%s does not support TLS or passwords."), correct
@@ -291,7 +294,7 @@ def providers() -> Finding:
     if not settings.OIDC_PROVIDERS:
         return well(_("None; people sign in with passwords and passkeys."))
     names = ", ".join(service.name for service in settings.OIDC_PROVIDERS.values())
-    return well(_("%s: responds, and publishes its signing keys.") % names)
+    return well(_("Reachable, with published signing keys: %s.") % names)
 
 
 def _what_is_wrong(provider: OpenIDProvider) -> str:

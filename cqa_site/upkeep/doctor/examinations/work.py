@@ -181,7 +181,9 @@ def workers() -> Finding:
         return wrong(says, remedy, START)
     hosts = ", ".join(sorted({beat.host for beat in alive}))
     says = ngettext(
-        "%(n)d is running on %(hosts)s.", "%(n)d are running on %(hosts)s.", len(alive)
+        "%(n)d worker is running on %(hosts)s.",
+        "%(n)d workers are running on %(hosts)s.",
+        len(alive),
     )
     return well(says % {"n": len(alive), "hosts": hosts})
 
@@ -253,7 +255,7 @@ def crowd_platform() -> Finding:
     links = ParticipantLink.objects.exclude(entry=ParticipantLink.Entry.IDS)
     links = links.exclude(round__state=Round.State.CLOSED).filter(study__archived_at=None)
     if not links.filter(closed_at=None, expires_at__gt=timezone.now()).exists():
-        return well(_("No open link takes signed entries."))
+        return well(_("No open link accepts signed entries."))
     try:
         keys, date = fetch_keys_and_date()
     except KeysUnavailable as problem:
@@ -280,8 +282,8 @@ def jobs() -> Finding:
     if not (count := failed.count()):
         return well(_("No job failed in the past day."))
     says = ngettext(
-        "%(n)d job failed in the past day, most recently of type %(kind)s.",
-        "%(n)d jobs failed in the past day, most recently of type %(kind)s.",
+        "%(n)d job failed in the past day; its type is %(kind)s.",
+        "%(n)d jobs failed in the past day; the type of the most recent is %(kind)s.",
         count,
     ) % {"n": count, "kind": failed.latest("finished_at").kind}
     return look(says, _("The worker's log has the reason. Start the job again."))
