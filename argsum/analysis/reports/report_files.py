@@ -239,7 +239,7 @@ def _time(trend: PointTrends, files: FilesOf) -> list[ReportPart]:
         ]
         for row in trend.rows[:MOST_ROWS]
     ]
-    columns = [capfirst(trend.noun), _("Share"), _("Change, points"), _("p (Holm)")]
+    columns = [capfirst(trend.noun), _("Share"), _("Change (percentage points)"), _("p (Holm)")]
     table = PageTable(columns, rows, [False, True, True, True])
     parts.append(ReportPart("table", table=table, note=_method(figure)))
     return parts

@@ -79,14 +79,10 @@ SAYS = {
     ("alternative", "not_shown"): lazy(
         "The data do not show that it comes as close to the others as a person does."
     ),
-    ("agreement", "yes"): lazy(
-        "Its agreement with people is no more than .1 of alpha below their own."
-    ),
-    ("agreement", "no"): lazy(
-        "Its agreement with people is more than .1 of alpha below their own."
-    ),
+    ("agreement", "yes"): lazy("Its alpha with people is no more than .1 below people's own."),
+    ("agreement", "no"): lazy("Its alpha with people is more than .1 below people's own."),
     ("agreement", "not_shown"): lazy(
-        "The data do not show that its agreement with people is within .1 of alpha of their own."
+        "The data do not show that its alpha with people is within .1 of people's own."
     ),
     ("bias", "yes"): lazy("Its mean differs from people's by at most 5 % of the maximum."),
     ("bias", "low"): lazy("It is stricter than people by over 5 % of the maximum."),
