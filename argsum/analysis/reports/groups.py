@@ -301,7 +301,7 @@ def groups_recipe(comparison: GroupComparison) -> str:
             "Chi-squared test of the hypothesis that all groups mention a %(noun)s "
             "equally often. If few comments are expected in a cell, it is replaced by "
             "Fisher's exact test for two groups (below 100), or by 9,999 random tables "
-            "for more groups (below 10). All p-values are Holm-corrected over all "
+            "for more groups (below 30). All p-values are Holm-corrected over all "
             "%(nouns)s, those for single groups over all %(nouns)s and groups."
         )
         % {"noun": comparison.noun, "nouns": comparison.nouns},
