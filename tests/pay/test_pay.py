@@ -69,7 +69,7 @@ def test_below_the_floor_from_the_tenth_submission_on(crowd, researcher):
     for words in (
         "median pay of 10 participants who completed the work is 7.50 GBP per hour, below the "
         "floor of 9.00",
-        "With a reward of 1.80 GBP, their median would have been 9.00.",
+        "With a reward of 1.80 GBP, the median would have been 9.00.",
     ):
         assert words in text
     assert "however often you look" not in text
