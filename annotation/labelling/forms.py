@@ -130,9 +130,9 @@ class LabelRoundForm(RoundPlanForm):
         initial=0.5,
         help_text=lazy(
             "Between 0 and 1. Checked after every block; the rule applies only when the "
-            "answers show a lower accuracy. Of annotators exactly at the minimum, at most 5 % "
-            "are ever paused or excluded. With a minimum of 0.5, the rule needs 7 wrong "
-            "answers out of 7."
+            "answers show a lower accuracy. Of the annotators whose accuracy is exactly at the "
+            "minimum, at most 5 % are ever paused or excluded. With a minimum of 0.5, the rule "
+            "needs 7 wrong answers out of 7."
         ),
     )
     low_accuracy = forms.ChoiceField(

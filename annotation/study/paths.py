@@ -124,8 +124,8 @@ def _labels(study: Study, opened: Any | None) -> StudyStep:
         )
         return _later(study, title, text)
     text = ngettext(
-        "%(done)s of %(wanted)s vote on ordinary items received.",
-        "%(done)s of %(wanted)s votes on ordinary items received.",
+        "Votes received on ordinary items: %(done)s of %(wanted)s.",
+        "Votes received on ordinary items: %(done)s of %(wanted)s.",
         opened.wanted,
     ) % {"done": f"{opened.done:,}", "wanted": f"{opened.wanted:,}"}
     return step(

@@ -142,7 +142,7 @@ class NewPersonForm(forms.Form):
 
     def refuse_email(self) -> None:
         self.add_error(
-            "email", _("This address cannot be used. If you have an account, sign in with it.")
+            "email", _("This address cannot be used. If you already have an account, sign in.")
         )
 
 

@@ -229,7 +229,7 @@ class TestAddress:
             return [b"<h1>Welcome to nginx</h1>"]
 
         with site(other) as address:
-            assert "not the way this site does" in web.look_at_address(address).says
+            assert "not like this site's" in web.look_at_address(address).says
         closed = f"https://127.0.0.1:{closed_port()}/"
         cases = dict.fromkeys(
             ("lab.example", "ftp://lab.example", "https://"), "is not an address"

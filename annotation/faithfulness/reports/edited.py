@@ -111,8 +111,8 @@ def _pair(row: EditedText, scores: dict[Place, dict[str, float | None]]) -> Edit
 RECIPE = lazy(
     "Every text counts once: segment figures are means over the segments of the text. The "
     "difference is after minus before, averaged over texts with both values. Its 95 % interval "
-    "over whole questions is for this measure alone (t, corrected for skewness, for 10 or more "
-    "questions). An imported gold text is compared with the machine answer to the same "
+    "over whole questions applies to this measure alone (t, corrected for skewness, for 10 or "
+    "more questions). An imported gold text is compared with the machine answer to the same "
     "question that differs from it by the fewest words."
 )
 

@@ -219,7 +219,7 @@ def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
         n,
     )
     notes = [words % {"n": f"{n:,}"}] if n else []
-    return RunScope([(lazy("Requests, one for each citation and reply"), requests)], notes)
+    return RunScope([(lazy("Requests (citations × verdicts per citation)"), requests)], notes)
 
 
 def _left_out(study: Study) -> str:

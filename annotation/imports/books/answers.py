@@ -280,7 +280,7 @@ class AnswerBook:
                 self._compare(entry, twin)
                 self._twins[twin.source] += 1
             elif self._is_learned(entry):
-                reason = _("its system was trained on this question")
+                reason = _("the answer's system was trained on this question")
                 self.work.leave_out(entry, entry.column, reason)
             else:
                 self.work.result("answers", "new")

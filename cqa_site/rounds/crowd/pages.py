@@ -377,7 +377,8 @@ def participant_release(
 ) -> HttpResponse:
     """Release the participation to the next browser with this person's ID."""
     release_place(participant=_person(study, any_round_id, person_id), actor=request.user)
-    messages.success(request, _("Session released. The next browser with this ID takes it over."))
+    text = _("Session released. The next browser that opens the link with this ID takes it over.")
+    messages.success(request, text)
     return redirect("crowd_links", study.public_id, any_round_id)
 
 

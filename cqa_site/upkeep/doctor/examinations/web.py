@@ -51,7 +51,7 @@ def hosts() -> Finding:
             )
             return wrong(says % origin, remedy)
     if left := list(_without_origin()):
-        says = _("CSRF_TRUSTED_ORIGINS does not list https://%s, so forms may be refused there.")
+        says = _("CSRF_TRUSTED_ORIGINS does not list https://%s, so its forms may be refused.")
         return look(says % left[0], _("Add it to CSRF_TRUSTED_ORIGINS."))
     return well(_("Pages are served to %s.") % ", ".join(settings.ALLOWED_HOSTS))
 
@@ -143,7 +143,7 @@ def _judge(parts: SplitResult, answer: http.client.HTTPResponse, body: bytes) ->
         says = _("http redirects to https, as it should. To check https itself, run:")
         return well(f"{says} {manage(f'doctor --url https://{host}/')}")
     if status != 200 or not _is_ours(body):
-        says = _("%(host)s responds with %(status)d, but not the way this site does.")
+        says = _("%(host)s responds with %(status)d, but the response is not like this site's.")
         remedy = _("Have the proxy forward requests to the site. Its own log has the details.")
         return wrong(says % {"host": host, "status": status}, remedy)
     if parts.scheme == "http" and host not in ("127.0.0.1", "localhost"):

@@ -260,9 +260,11 @@ def crowd_platform() -> Finding:
         keys, date = fetch_keys_and_date()
     except KeysUnavailable as problem:
         says = _("The keys for signed entries cannot be fetched: %s.") % problem
-        return wrong(says, _("Check CROWD_KEYS_URL, and that this machine may reach it."))
+        return wrong(
+            says, _("Check CROWD_KEYS_URL, and make sure that this machine can reach it.")
+        )
     if not keys:
-        says = _("The address for the keys of signed entries lists no keys.")
+        says = _("The address in CROWD_KEYS_URL lists no keys for signed entries.")
         return wrong(says, _("Check CROWD_KEYS_URL."))
     off = datetime.now(UTC) - date if date and date.tzinfo else timedelta(0)
     if abs(off) > timedelta(seconds=CLOCK_SECONDS):
