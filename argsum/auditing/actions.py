@@ -282,7 +282,7 @@ def sample_of(plan: AuditPlan, round_: AuditRound | None = None) -> AuditSample:
     if analysis.state != Analysis.State.DONE:
         raise RoundNotReady(_("The analysis is not finished yet."))
     if new_comments(analysis):
-        raise RoundNotReady(_("Some comments are not placed yet. Place them first."))
+        raise RoundNotReady(_("Some comments have not been placed yet. Place them first."))
     frame = sizes_of(analysis)
     if not frame.texts:
         raise RoundNotReady(_("The analysis has no key points to check."))

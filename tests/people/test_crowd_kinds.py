@@ -176,7 +176,7 @@ def test_who_does_not_qualify_is_screened_out(db):
     start = unknown.get(reverse("join", args=[secret]), IDS, follow=True).text
     start = " ".join(start.split())
     assert "You start with 1 practice sheet." in start
-    assert re.search(r"If less than \d+ % of the known answers match, your", start)
+    assert re.search(r"If you match less than \d+ % of the known answers, your", start)
     steps = {"qualification": 1, "qualification_right": 1, "qualification_attempts": 2}
     attach(round_, make_version(study, researcher, **NONE | steps))
     start = " ".join(unknown.get(reverse("join_start")).text.split())

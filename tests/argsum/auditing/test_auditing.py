@@ -83,7 +83,7 @@ def test_all_pairs_of_a_small_analysis_are_drawn_once_after_new_comments_were_pl
     with pytest.raises(RoundNotReady, match="already been drawn"):
         lab.open(name="Second round")
     say(lab.analysis.cell, "A new sentence.")
-    with pytest.raises(RoundNotReady, match="not placed"):
+    with pytest.raises(RoundNotReady, match="not been placed"):
         lab.open(name="Second round")
 
 
