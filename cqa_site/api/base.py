@@ -98,7 +98,7 @@ class StudyViews(PersonViews):
                 refuse_change(self.study, request.method)
 
     def get_queryset(self) -> QuerySet:
-        """Return the rows of this study, but no rows while the schema is generated."""
+        """Return the rows of this study, but no rows while the schema is being generated."""
         if self.queryset is not None and getattr(self, "swagger_fake_view", False):
             return self.queryset.none()
         return self.rows()
@@ -244,7 +244,7 @@ LONGEST_CHOICE = 200
 
 
 class FormInput(Input):
-    """Fields of a page's form; omitted fields keep their value in a change, or get their default.
+    """Fields of a page's form; omitted fields keep their value, or get a default in a new row.
 
     A subclass declares only the fields that the API sends in another format. The form validates
     the values.

@@ -130,7 +130,7 @@ class AgreedAnswerSerializer(serializers.Serializer[Any]):
 
 
 class PersonOnControlsSerializer(serializers.Serializer[Any]):
-    """A person's record; ``fall_at`` is the control answer at which a fall was signalled."""
+    """A person's record; at control answer ``fall_at``, a fall in accuracy was signalled."""
 
     id = serializers.UUIDField(source="rater.public_id")
     name = serializers.CharField(source="rater.pseudonym")
@@ -206,7 +206,7 @@ class AgreedAnswerViews(HiddenControlViews):
     find_round = staticmethod(offering_round)
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List settled disputes of label rounds, then agreed answers; empty for a closed round."""
+        """List settled disputes of label rounds, then agreed answers; a closed round has none."""
         is_changeable = self.round.state in CHANGEABLE
         return self.listed(control_offers(self.round) if is_changeable else [])
 

@@ -58,7 +58,7 @@ class DriftCurve:
 
     @property
     def signal(self) -> int | None:
-        """Number of the control answer at which a fall was signalled; None if none was."""
+        """Number of the control answer at which a fall was signalled; None if no fall was."""
         return self.person.fall.signal if self.person.fall else None
 
     @property

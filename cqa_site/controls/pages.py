@@ -119,7 +119,7 @@ def known_page(
 def round_control_take(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Create control items from one known answer, or from all known answers of one origin."""
+    """Create control items from one known answer, or from all known answers from one origin."""
     round_ = offering_round(study, any_round_id)
     which: Any = {"source": request.POST.get("id"), "is_settled": "settled" in request.POST}
     try:
@@ -143,7 +143,7 @@ def round_controls_figure(
 
 @dataclass(frozen=True)
 class OfferList:
-    """Usable known answers of one origin, with the reasons why others cannot be used."""
+    """Usable known answers from one origin, with the reasons why others cannot be used."""
 
     is_settled: bool
     n_free: int

@@ -70,7 +70,7 @@ def _page(name: str, text: str) -> Page:
 
 
 def search(words: list[str]) -> list[tuple[HelpSection, str]]:
-    """Return sections that contain all words, with excerpts.
+    """Return sections that contain all search words, with excerpts.
 
     Glossary terms come first. Then come sections with the words in the heading, sections with the
     words as a phrase, and the other sections, each group in the order of the index.
@@ -98,7 +98,7 @@ def search(words: list[str]) -> list[tuple[HelpSection, str]]:
 
 
 def _meanings(wanted: list[str]) -> list[tuple[HelpSection, str]]:
-    """Return glossary terms that match the words."""
+    """Return glossary terms that match the search words."""
     called = {
         meaning.anchor: meaning
         for meaning in glossary().values()

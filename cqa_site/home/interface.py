@@ -224,7 +224,7 @@ def choices_of(part: Any, shapes: Any) -> tuple[str, ...]:
 
 
 def kind_of(part: Any, shapes: Any) -> str:
-    """Describe the type of a value by its type, its format, its choices, or an object's name."""
+    """Describe the type of a value: its choices, its format, its type, or an object's name."""
     name = part.get("$ref", "").rpartition("/")[2]
     if name:
         return kind_of(shapes[name], shapes) if "enum" in shapes[name] else name
@@ -251,7 +251,7 @@ LONGEST = 100
 
 @study_page(*RESEARCHERS)
 def study_api(request: StudyRequest, study: Study) -> HttpResponse:
-    """List addresses in groups; a search finds the addresses that contain all words."""
+    """List addresses in groups; a search finds the addresses that contain all its words."""
     words = request.GET.get("q", "")[:LONGEST].casefold().split()
     addresses = sorted(
         (

@@ -84,7 +84,7 @@ def waiting(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS, Role.EXPERT, only="GET")
 def search(request: StudyRequest, study: Study) -> HttpResponse:
-    """Search the study for names that contain the words, with a few results of each kind."""
+    """Find names in the study that contain the search words; return a few results of each kind."""
     words = request.GET.get("q", "")[:LONGEST].split()
     results = find(study, request.membership.role, words) if words else []
     return JsonResponse({"found": results})

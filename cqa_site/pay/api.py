@@ -24,7 +24,7 @@ class PayTermsInput(FormInput):
 
 
 class PersonPaySerializer(serializers.Serializer[Any]):
-    """One participant's earnings; ``seconds`` is the time by step, with ``work`` for the items."""
+    """One participant's earnings, with the time for each step and for the items (``work``)."""
 
     id = public_id("participant.user")
     outcome = serializers.CharField(source="participant.outcome")

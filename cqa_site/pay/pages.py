@@ -73,7 +73,7 @@ def crowd_pay_figure(
 def crowd_submissions(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
     """Compare the platform's list with the site's records, and list payments.
 
-    A POST imports an export.
+    A POST imports an exported file.
     """
     form = SubmissionsForm(request.POST or None, request.FILES or None)
     problems: list[Any] = []

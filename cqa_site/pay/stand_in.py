@@ -102,7 +102,7 @@ class PlatformStandIn:
         return {"body": json.dumps(message).encode(), "headers": headers}
 
     def send(self, report: dict[str, Any]) -> int:
-        """Sign and send a report; return the status code of the response, or 0 if none came."""
+        """Sign and send a report; return the status code, or 0 if there is no response."""
         now = str(int(time.time()))
         headers = report["headers"] | {
             "Content-Type": "application/json",

@@ -117,7 +117,7 @@ def pay_figures(summary: PaySummary, ids: tuple[Any, ...]) -> list[Figure]:
 
 
 def _about(table: TableData) -> str:
-    """Return a note that a page shows only the first rows; empty if it shows all rows."""
+    """Return a note saying that a page shows only the first rows; empty if it shows all rows."""
     count = len(table.rows)
     about = {"n": text_of(LIMIT), "all": text_of(count)}
     return (

@@ -120,9 +120,9 @@ def study_page(
     The decorated view takes ``study_id`` from the URL. Templates and querysets find the membership
     in ``request.membership``. If ``only`` is "GET" or "POST", other methods are refused (405).
     ``in_archive`` accepts forms in an archived study: exports, and work submitted late from a
-    browser, which a closed round stores separately. Such a view may set ``asks_itself``: it then
-    receives the id, filters its first query by ``working(…)``, and calls ``admit`` in all other
-    cases.
+    browser, which a closed round stores separately. A view with ``in_archive`` may
+    set ``asks_itself``: it then receives the id, filters its first query by ``working(…)``, and
+    calls ``admit`` in all other cases.
     """
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -159,7 +159,7 @@ def admit(request: Any, study_id: uuid.UUID, roles: Collection[Role]) -> Study:
 
 
 def working(user: User | int, study_id: uuid.UUID, roles: Collection[Role]) -> Q:
-    """Return a filter for a study's rounds; it matches nothing if the person has another role."""
+    """Return a filter for a study's rounds; it matches nothing if the person lacks the roles."""
     memberships = memberships_of(user).filter(role__in=roles, study__public_id=study_id)
     return Q(round__study__in=memberships.values("study"))
 

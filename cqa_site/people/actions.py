@@ -50,7 +50,7 @@ def hold_people(study: Study) -> None:
 
 
 class LastAdmin(Exception):
-    """Raised if the change would leave the study without an active admin."""
+    """Raised if a change would leave the study without an active admin."""
 
 
 @transaction.atomic
@@ -275,7 +275,7 @@ def is_without_accounts() -> bool:
 
 
 def first_key() -> str:
-    """Return the key in the terminal's link to the page that creates the first administrator."""
+    """Return the key for the link, shown in the terminal, to create the first administrator."""
     return _SIGNER.sign("first")
 
 

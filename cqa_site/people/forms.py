@@ -39,7 +39,7 @@ class StudyForm(forms.ModelForm):
 
 
 class NameForm(forms.ModelForm):
-    """A form for the name that a person's researchers see."""
+    """A form for a person's name, which the researchers of their studies see."""
 
     class Meta:
         model = User

@@ -181,7 +181,7 @@ class PaperTable:
         ).rstrip()
 
     def column(self, at: int) -> list[CellText]:
-        """Return the cells of a column; column 0 is the first one after the labels."""
+        """Return the cells of a column; column 0 is the first column after the labels."""
         return [row[at] for row in self.cells]
 
 

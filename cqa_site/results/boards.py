@@ -58,7 +58,7 @@ class BoardRow:
     is_low
         Whether it has too few data.
     behind
-        The underlying rows, which the page's template shows below.
+        The underlying rows, which the page's template shows below the system.
     """
 
     name: str
@@ -251,7 +251,7 @@ class Conclusion:
     mark
         The class of its badge: good, warn or bad; empty for a neutral finding.
     terms
-        Words in it that the glossary explains.
+        Words in the sentence that the glossary explains.
     way
         Text and address of a link to the page where more data can be collected.
     """

@@ -97,7 +97,7 @@ class FigureTable:
     ----------
     columns, rows
         The columns, or a function of the report's figures that returns them; the path of the rows
-        in these figures, or a function.
+        in these figures, or a function that returns the rows.
     needed, way
         Message for a table without rows: the data it needs, and the page where they are collected,
         with its name.

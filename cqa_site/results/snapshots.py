@@ -115,7 +115,7 @@ class ResultKind(ABC):
         return computed.defer("rows", "figures", "changes").order_by("-computed_at", "-pk")
 
     def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
-        """List names and addresses of pages with rows but no figures, with up to two queries."""
+        """List names and addresses of pages with rows but no figures, in at most two queries."""
         return ()
 
     def study_of(self, snapshot: Any) -> Study:
@@ -198,7 +198,7 @@ def freeze(
 ) -> Any:
     """Make a live snapshot immutable and record the changes since the last frozen one.
 
-    Freeze only the version whose seal is ``seen``, the one that the person saw. Raises
+    Freeze only the version whose seal is ``seen``, that is, the version on the page. Raises
     SnapshotNotReady.
     """
     _lock(kind, owner.pk)

@@ -133,7 +133,7 @@ def next_work(request: Any, round_: Any, rater: Rater) -> SheetWork:
 
 
 def over_reason(request: Any, round_: Any, done: int) -> str:
-    """Return why a crowd participant who has done this many sheets gets no more, or "" if they do.
+    """Return why a crowd participant gets no more sheets after this many; "" if more follow.
 
     The reason is ``ended``, ``skips`` (more than the round allows) or ``finished``.
     """
@@ -177,7 +177,7 @@ EXAMINED_PER_LISTED = 10
 
 
 def qualify(round_: Any, place: Place) -> None:
-    """After the last example, decide from the share of right answers if the person qualifies.
+    """After the last example, decide by the share of right answers whether the person qualifies.
 
     The steps before work can set the number of examples that only train, and the share of right
     answers needed. An answer is right if it would be right for a control item.
@@ -263,7 +263,8 @@ def held_back(study: Study) -> QuerySet[Place]:
 def held_at_steps(study: Study, most: int) -> list[Place]:
     """Return the enrolments of members who failed a step of an open round and cannot retry.
 
-    People whose qualification was withdrawn are left out, because that was already a decision.
+    People whose qualification was withdrawn are left out, because a decision about them has
+    already been made.
     """
     failed = StepResult.objects.filter(
         rater=OuterRef("rater"),
@@ -300,9 +301,9 @@ def decide_rater(
 ) -> Place | None:
     """Admit, refuse or exclude a rater, or reinstate their work; see `DECISIONS`.
 
-    Without an actor, the decision is made by a rule. It never overrides a person's decision, and
-    can also be ``pause``. ``rule`` is the rule's name in `Round.rules`. Returns None if nothing
-    changed.
+    Without an actor, the decision is made by a rule. A rule never overrides a person's decision;
+    it can also decide ``pause``. ``rule`` is the rule's name in `Round.rules`. Returns None if
+    nothing changed.
     """
     stored = Place.objects.select_for_update().get(pk=place.pk)
     stored.round, stored.rater = place.round, place.rater

@@ -38,8 +38,8 @@ def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: 
 
     The change also applies to earlier answers in a running round. An item that was not drawn
     would bias a sample if it became ordinary, so it is deleted instead if nobody has had it.
-    Raises RoundNotReady for closed rounds, for examples, for items removed by a new draw of the
-    draft, and for items that can neither become ordinary nor be deleted.
+    Raises RoundNotReady for closed rounds, for examples, for items removed when the
+    draft was redrawn, and for items that can neither become ordinary nor be deleted.
     """
     stored = _locked(round_)
     kind = sheet_kind_of(stored)

@@ -118,7 +118,7 @@ def _lend(read: Any, stored: Any) -> None:
 def is_changeable(sheet: Any) -> bool:
     """Whether the form accepts changes.
 
-    It does so only while the round is open, and not if it is a submitted example.
+    It does so only while the round is open, and not if the sheet is a submitted example.
     """
     is_seen_example = sheet.is_example and sheet.state == Sheet.State.SUBMITTED
     return bool(sheet.round and sheet.round.state == Round.State.OPEN and not is_seen_example)

@@ -94,7 +94,7 @@ def draw_examples(round_: Any, wanted: int) -> None:
 
 @dataclass(frozen=True)
 class AnswerPart:
-    """One part of a known answer in words, with a person's answer and the reason."""
+    """One part of a known answer as text, with a person's answer and the reason."""
 
     name: str
     label: Any

@@ -111,7 +111,7 @@ class SaveForm(forms.Form):
         self.content = self.read(self.fields_of(data), sheet)
 
     def fields_of(self, data: QueryDict) -> QueryDict:
-        """Return the form's fields, decoded from the text if they are sent as one text."""
+        """Return the form's fields, decoded if they are sent as one text."""
         return QueryDict(data.get("text", "")[: self.longest]) if "text" in data else data
 
     def read(self, data: QueryDict, sheet: Any) -> Any:
@@ -176,7 +176,7 @@ class RoundPlanForm(forms.Form):
     A kind adds the fields that select its items, and ``plan()``.
 
     ``planned`` stores a plan and draws its items. A field is stored in the round's column of the
-    same name or, without such a column, in the round's recipe.
+    same name or, if there is no such column, in the round's recipe.
     """
 
     kind: ClassVar[TaskKind]
@@ -278,7 +278,7 @@ class RoundPlanForm(forms.Form):
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:
-        """Return initial values for a new plan that depend on the study."""
+        """Return the initial values of a new plan, which depend on the study."""
         return {}
 
     @classmethod

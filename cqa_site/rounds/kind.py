@@ -195,7 +195,7 @@ class TaskKind:
         return (f"{self.work_page}_save", f"{self.work_page}_submit")
 
     def own(self, round_: models.Round) -> Any:
-        """Return the round as the kind's model; no query if that instance is already loaded."""
+        """Return the round as the kind's model; makes no query if it is already loaded as such."""
         return getattr(round_, self.row) if type(round_) is models.Round else round_
 
     @property
@@ -390,7 +390,7 @@ class SheetKind(TaskKind):
         raise NotImplementedError
 
     def settle(self, sheet: Any, content: Any) -> None:
-        """Set the sheet's fields from submitted content; the engine saves it."""
+        """Set the sheet's fields from submitted content; the engine saves the sheet."""
         raise NotImplementedError
 
     def mark(self, sheet: Any, key: Any) -> tuple[int, int]:

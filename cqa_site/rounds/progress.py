@@ -291,7 +291,7 @@ def waiting_for(membership: Membership) -> list[TaskCard]:
     """Return a card for every open round; crowd participants get only their link's round.
 
     Rounds with assigned sheets are left out for people who have none to do. Rounds that the person
-    has begun come first, and finished rounds last. Takes two queries, one more for every kind with
+    has begun come first, and finished rounds last. Takes two queries, plus one for every kind with
     an open round, and a few for each of the first rounds that the person has begun.
     """
     participant = getattr(membership.user, "participant", None)

@@ -355,7 +355,7 @@ class _SheetServer:
         return example_attempt(self.round_, self.place.rater_id)
 
     def next_example(self) -> Any | None:
-        """Return the next example or, if none is left, one already seen.
+        """Return the next example or, if none is left, an example already seen.
 
         Returns None if there are no examples.
         """

@@ -71,7 +71,7 @@ def _wrong_counts() -> Iterator[str]:
 
 
 def _money() -> Iterator[str]:
-    """Check that budgets equal the total of their attempts and do not exceed their caps."""
+    """Check that budgets match the totals of their attempts and do not exceed their caps."""
     for budget in Budget.objects.filter(is_study_wide=False).annotate(
         cost=_sum("cost_micro"), reserved=_sum("reserve_micro", outcome=OPEN)
     ):
@@ -102,7 +102,7 @@ def check_places(run: Run, fences: Mapping[int, int], name: str) -> list[str]:
     """Check that every ended call has exactly one row, with the call's fence.
 
     ``fences`` maps calls to the fences of their rows; ``name`` is the name of a row. A call that
-    was reopened, and perhaps cancelled later, keeps its earlier row.
+    was reopened, even if later cancelled, keeps its earlier row.
     """
     remainder = dict(fences)
     ended = run.calls.filter(state__in=ENDED).order_by("pk").values_list("pk", "fence")

@@ -99,7 +99,7 @@ def refusing(
     fail: Callable[[str], object] = lambda message: None,
     in_words: Callable[[Exception], str] = str,
 ) -> Iterator[None]:
-    """End a job with the message of a refusal; ``fail`` receives it, or a general one."""
+    """End a job with the message of a refusal; pass ``fail`` this message or a general one."""
     try:
         yield
     except refusals as reason:

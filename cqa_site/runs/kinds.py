@@ -145,7 +145,7 @@ class ApiExtension:
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """One request of the app.
+    """One request made by the app.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def estimate_run(run: Run) -> tuple[CostEstimate, bool]:
     """Write the prompts of a run and estimate its cost; nothing is stored.
 
     For more than a thousand subjects, the prompts of a seeded sample are written and the cost is
-    scaled up; the second value is then True.
+    scaled up; the second returned value is then True.
     """
     subjects = kind_of(run).subjects(run)
     sample = subjects

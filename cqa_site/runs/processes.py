@@ -39,7 +39,7 @@ def gone(names: Iterable[str]) -> set[str]:
 
 
 def mark_of_code() -> str:
-    """Return a hash of the installed code, equal on all machines with the same files."""
+    """Return a hash of the installed code, identical on all machines with the same files."""
     digest = hashlib.sha256()
     for package in OURS:
         for file in sorted((ROOT / package).rglob("*.py")):

@@ -64,7 +64,7 @@ class RunProgress:
 
 
 def progress_of(run: Run) -> RunProgress:
-    """Return the progress of a run of any size in six queries; seven while no replies arrive."""
+    """Return the progress of any run in six queries, or in seven while no replies arrive."""
     states = dict(run.calls.values_list("state").annotate(Count("pk")))
     # One query for the clock and the window, so that both use the database's time.
     now = Run.objects.annotate(now=Now()).values_list("now", flat=True).get(pk=run.pk)
@@ -149,7 +149,10 @@ def add_counts(runs: Iterable[Run]) -> None:
 
 
 def with_planning(runs: Iterable[Run]) -> list[Run]:
-    """Return the runs, with failed planning marked on drafts; one query if there are drafts."""
+    """Return the runs, with failed planning marked on drafts.
+
+    Makes one query if there are drafts.
+    """
     listed = list(runs)
     drafts = {_planning_key(run): run for run in listed if run.state == Run.State.DRAFT}
     if drafts:

@@ -108,7 +108,7 @@ def _make_administrator(user: User, provider: str) -> None:
 
 @transaction.atomic
 def _take(held: GroupRole) -> bool:
-    """Remove one grant, unless a person has changed it by hand since."""
+    """Remove one grant, unless a person has since changed it by hand."""
     study, user, role = held.study, held.user, "site administrator"
     if study is not None:
         hold_people(study)

@@ -68,7 +68,7 @@ class SessionStore(DatabaseSessions):
     """Sessions that end a fixed time after sign-in, regardless of use."""
 
     def get_session_cookie_age(self) -> int:
-        """Return the seconds left, which restart at each write in anonymous and crowd sessions."""
+        """Return the seconds left; writes in anonymous and crowd sessions restart the time."""
         now = time.time()
         return max(0, int(self.get(BEGAN_KEY, now) + settings.SESSION_COOKIE_AGE - now))
 
@@ -369,7 +369,7 @@ class ForgottenPassword(ResetPasswordForm):
     users: list[User]
 
     def clean_email(self) -> str:
-        """Return the address, and leave out accounts without a password."""
+        """Return the address; accounts without a password are left out."""
         email: str = super().clean_email()
         self.users = [user for user in self.users if user.has_usable_password()]
         return email

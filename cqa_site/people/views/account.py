@@ -1,4 +1,4 @@
-"""Pages for a person's account, with its name, tokens, passkeys and providers."""
+"""Pages for a person's account, including the name, tokens, passkeys and providers."""
 
 import uuid
 from typing import Any

@@ -75,8 +75,8 @@ def own(view: View) -> View:
 def fresh(view: View) -> View:
     """Decorate an account view that the library protects by a password or second step.
 
-    The library does not ask people who have neither because they sign in through a provider. This
-    decorator makes them confirm their identity at the provider.
+    People who sign in through a provider may have neither, and the library does not ask them. This
+    decorator makes such people confirm their identity at the provider.
     """
 
     @own

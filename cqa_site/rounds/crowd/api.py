@@ -197,7 +197,7 @@ class ParticipantViews(CrowdRoundViews):
 
     @extend_schema(request=NothingInput, responses=ParticipantSerializer)
     def fault(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Confirm a reported fault, which ends the work; 409 if there is no fault to confirm."""
+        """Confirm a reported fault and end the work; 409 if there is no fault to confirm."""
         person = self._person(public_id)
         try:
             confirm_fault(participant=person, actor=request.user)

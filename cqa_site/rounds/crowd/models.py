@@ -18,7 +18,7 @@ class ParticipantLink(models.Model):
 
     People who use it become annotators in one study, for one round.
 
-    The platform appends its own ids in three URL parameters. Each outcome has a completion code,
+    The platform appends its ids in three URL parameters. Each outcome has a completion code,
     which is shown only after the server has counted the work.
     """
 

@@ -320,7 +320,7 @@ def _participant(request: PersonRequest) -> Participant:
 
 
 def _has_survey(participant: Participant) -> bool:
-    """Whether a person with complete work must be shown the survey before the code."""
+    """Whether a person who completed the work must see the survey before the code."""
     is_complete = participant.outcome == Participant.Outcome.COMPLETED
     return is_complete and has_survey_left(participant.link.round, participant.user)
 

@@ -256,7 +256,7 @@ def take_part(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Parti
     """Return the participant with these ids; create one for the first ``browser`` to use them.
 
     Raises `NoEntry` as `require_entry` does, or if another browser has the participation. The
-    response depends on the id only here, where a new id would become a participant.
+    response depends on the id only here, where a person with a new id would become a participant.
     """
     hold_people(link.study)
     require_entry(link=link, ids=ids, browser=browser)
@@ -305,7 +305,8 @@ def end_participation(
 def _holders(link: ParticipantLink, ids: PlatformIds) -> list[Participant]:
     """Return the participants with this id in the round, through any link of the platform.
 
-    With a signed token, all rounds of the study are searched: people take part only once.
+    With a signed token, all rounds of the study are searched, because people may take part only
+    once.
     """
     scope = {"study": link.study_id} if ids.is_verified else {"link__round": link.round_id}
     places = Participant.objects.select_related("user", "study", "link__round").filter(

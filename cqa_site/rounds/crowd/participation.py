@@ -74,7 +74,7 @@ class ParticipantProgress:
 
     @property
     def is_unpaid(self) -> bool:
-        """Whether skips exceed the limit, or at least two items were answered and all skipped."""
+        """Whether skips exceed the limit, or at least two items were done and all were skipped."""
         return self.is_over_skips or 1 < self.skipped == self.answered
 
 

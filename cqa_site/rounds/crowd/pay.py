@@ -49,7 +49,7 @@ CENT = Decimal("0.01")
 
 @dataclass
 class Earning:
-    """One participant's work and pay; ``seconds`` is time by step, with `WORK` for the items."""
+    """One participant's work, time and pay; the key `WORK` in ``seconds`` is for the items."""
 
     participant: Participant
     items: int = 0
@@ -139,7 +139,7 @@ class PaySummary:
 
     @property
     def is_shown_below(self) -> bool:
-        """Whether the median is significantly below the floor, however often this is checked."""
+        """Whether the median is significantly below the floor, despite repeated testing."""
         return self.is_below and is_below(self.n_reached, len(self.rated), 0.5)
 
     @cached_property
@@ -195,7 +195,10 @@ def earnings_of(round_: Round, **where: Any) -> list[Earning]:
 
 
 def summaries_of(round_: Round, links: Iterable[ParticipantLink]) -> dict[int, PaySummary]:
-    """Map the primary key of each link with a floor to its pay; no query if no link has one."""
+    """Map the primary key of each link with a floor to its pay.
+
+    Makes no query if no link has a floor.
+    """
     rated = [link for link in links if link.hourly_floor is not None]
     if not rated:
         return {}

@@ -150,7 +150,7 @@ def hand_out(*, link: ParticipantLink, actor: User) -> tuple[str, list[CrowdPaym
 
 @transaction.atomic
 def begin_batch(link: ParticipantLink, payments: Collection[CrowdPayment], batch: str) -> None:
-    """Store that a payment order is about to be sent; raises PaymentsChanged."""
+    """Record that a payment order is about to be sent; raises PaymentsChanged."""
     keys = [payment.pk for payment in payments]
     rows = list(_locked(link, pk__in=keys, state=STATES.CONFIRMED))
     if len(rows) < len(keys):

@@ -271,7 +271,7 @@ def save_survey(*, round_: Any, rater: Rater, answers: Mapping[str, Any]) -> Non
 
 
 def end_of(progress: StepProgress) -> str:
-    """Return the outcome of a crowd participation that a step has ended; empty if no step has."""
+    """Return the outcome of a crowd participation that a step has ended; otherwise empty."""
     outcomes = Participant.Outcome
     if progress.end == WITHDRAWN:
         return outcomes.NOT_QUALIFIED

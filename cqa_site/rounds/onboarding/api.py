@@ -262,7 +262,7 @@ class QualificationViews(OnboardingPartViews):
 
 
 class TypingSerializer(serializers.Serializer[Any]):
-    """How a person typed their texts in a round; ``id`` is the id of the rater."""
+    """Typing counts for a person's texts in a round; ``id`` is the id of the rater."""
 
     id = serializers.UUIDField(source="rater.public_id")
     name = serializers.CharField(source="rater.pseudonym")
@@ -281,7 +281,7 @@ class TypingSerializer(serializers.Serializer[Any]):
 
 
 class TypingViews(StudyViews):
-    """How texts were typed in a round whose consent form covers the recording of typing."""
+    """Typing counts for a round whose consent form covers the recording of typing."""
 
     queryset = TypedText.objects.none()
     serializer_class: Any = TypingSerializer

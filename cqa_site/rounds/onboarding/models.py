@@ -115,7 +115,7 @@ class Qualification(models.Model):
 
 
 class TypedText(models.Model):
-    """How one text was entered in the browser; the text itself is stored elsewhere.
+    """A record of how one text was entered in the browser; the text itself is stored elsewhere.
 
     The row stores the numbers of characters typed with single keys, pasted and entered otherwise,
     and the time between keys.

@@ -131,7 +131,7 @@ def steps_of(round_: Any) -> list[Step]:
 
 
 def equal_versions(version: OnboardingVersion) -> list[int]:
-    """Return the ids of the version and of earlier versions with only small changes since."""
+    """Return the ids of the version and of earlier versions that differ from it only slightly."""
     rows = OnboardingVersion.objects.filter(
         onboarding=version.onboarding_id, number__lte=version.number
     )

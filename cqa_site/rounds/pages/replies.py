@@ -25,7 +25,7 @@ WHOLE = "return=representation"
 
 
 def is_unread(request: HttpRequest, rows: QuerySet[Any], field: str) -> bool:
-    """Whether a form without JavaScript was sent before it could be read, as by a double click.
+    """Whether a form without JavaScript was sent before it could be read, e.g. by a double click.
 
     ``field`` is the field with the time at which the item was served; scripts use their own clock
     (settled.js).

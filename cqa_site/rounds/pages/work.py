@@ -72,9 +72,9 @@ class TaskPages:
     """The parts of the work pages that differ by kind.
 
     ``form`` reads the request's fields for a sheet. ``shown`` returns the only data that the page
-    gets about a sheet and its content, and ``stored`` the data on a stored draft that scripts get
-    besides its version. ``said`` returns the parts of the content in words, and ``answers`` the
-    answer to an example beside the known answer.
+    gets about a sheet and its content, and ``stored`` returns the data that scripts
+    get about a stored draft besides its version. ``said`` returns the parts of the content as
+    text, and ``answers`` the answer to an example beside the known answer.
     """
 
     kind: SheetKind
@@ -302,7 +302,7 @@ def show_sheet(
 
 
 def _qualification(sheet: Any, context: dict[str, Any]) -> dict[str, Any]:
-    """Return the attempt of an example, or the score reached on the first sheet after examples."""
+    """Return the attempt for an example, or the score on the first sheet after the examples."""
     if context["hides_key"]:
         return {"attempt": example_attempt(sheet.round, sheet.rater_id)}
     version = None if sheet.is_example or sheet.submitted_at else sheet.round.onboarding
@@ -429,7 +429,7 @@ def _not_valid(
 
 
 def _after(request: StudyRequest, sheet: Any) -> Any | None:
-    """Return the sheet itself if it is an example with a key to show, else the next sheet."""
+    """Return the sheet itself if it is an example with a key to show, otherwise the next sheet."""
     return sheet if _is_seen_example(sheet) else next_work(request, sheet.round, sheet.rater).sheet
 
 

@@ -55,7 +55,7 @@ def round_rules(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
 
 
 def _chance(round_: Any, form: RulesForm) -> dict[str, Any] | None:
-    """Return how often all answers in a window are the same by chance; None if there are none."""
+    """Return how often a window's answers are all the same by chance, if there are answers."""
     window = form.initial[f"{ONE_VALUE}_window"]
     if f"{ONE_VALUE}_window" not in form.fields:
         return None

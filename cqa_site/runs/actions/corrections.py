@@ -150,7 +150,7 @@ def tight_limit(run: Run) -> str:
 
 
 def raised(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
-    """Return what `corrected` does, with only the token limit raised; raises RunRefused."""
+    """Return the same as `corrected`, but with only the token limit raised; raises RunRefused."""
     name = tight_limit(run)
     value = correction.values.get(name)
     if correction != Correction(values={name: value}):

@@ -112,8 +112,8 @@ def set_offered(*, endpoint: Endpoint, actor: User, is_offered: bool) -> None:
     """Offer an endpoint to all studies on the site, or withdraw the offer.
 
     Only site administrators may offer an endpoint; raises PermissionDenied. People who may archive
-    the endpoint may withdraw the offer. Other studies then send no more requests, and their runs
-    pause.
+    the endpoint may withdraw the offer. After that, other studies send no more requests, and
+    their runs pause.
     """
     if not is_offered:
         _withdraw(endpoint, actor)

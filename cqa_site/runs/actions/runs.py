@@ -154,13 +154,13 @@ def pause_run(*, run: Run, actor: User) -> None:
 
 @transaction.atomic
 def resume_run(*, run: Run, actor: User) -> None:
-    """Resume the run where it stopped, which may be in its pre-flight."""
+    """Resume the run where it stopped, possibly in its pre-flight."""
     _move(run, {Run.State.PAUSED}, state_to_resume(run), actor, "run_resumed", pause_reason="")
     transaction.on_commit(jobs.ring)
 
 
 def state_to_resume(run: Run) -> str:
-    """Return "checking" if the pre-flight has no report yet, else "running"."""
+    """Return "checking" if the pre-flight has no report yet, otherwise "running"."""
     is_checked = bool(run.preflight) or not run.calls.filter(is_canary=True).exists()
     return Run.State.RUNNING if is_checked else Run.State.CHECKING
 

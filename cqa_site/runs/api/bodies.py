@@ -1,4 +1,4 @@
-"""Request bodies and filters of endpoints, prompts and runs; responses except those on runs."""
+"""Bodies and filters for endpoints, prompts, jobs and runs, except responses about runs."""
 
 import json
 import uuid
@@ -29,7 +29,7 @@ MOST_REASONS = 50
 
 
 class EndpointInput(Input):
-    """A server and model; omitted fields keep their default, or their current value.
+    """A server and model; omitted fields get their default or keep their current value.
 
     ``key`` can be written but not read. If it is omitted or empty, the key does not change; a new
     origin in ``base_url`` clears it.

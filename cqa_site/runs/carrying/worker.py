@@ -114,7 +114,7 @@ async def _drain(max_seconds: float) -> int:
 
 
 def _result(task: asyncio.Task[int]) -> int:
-    """Return how many calls a session ended; log a crashed one without affecting the others."""
+    """Return how many calls a session ended; log a crash without affecting other sessions."""
     if error := task.exception():
         log.error("an endpoint session failed", exc_info=error)
         return 0

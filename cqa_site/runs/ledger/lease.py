@@ -1,4 +1,4 @@
-"""Leases of calls: workers claim them and lose them when they die."""
+"""Leases of calls, which workers claim, and lose when they die."""
 
 import logging
 from copy import copy

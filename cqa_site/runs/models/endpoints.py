@@ -107,7 +107,7 @@ class Endpoint(models.Model):
 
     @property
     def is_known(self) -> bool:
-        """Whether the endpoint answered a probe or is the built-in one."""
+        """Whether the endpoint answered a probe or is the built-in endpoint."""
         return self.probed_at is not None or self.kind == self.Kind.EMBEDDED
 
     @property
@@ -307,7 +307,7 @@ class Job(models.Model):
 
         Weighted fair queueing: a new job waits behind the jobs of the same person, but not behind
         all other jobs, so that one person's 5,000 jobs do not delay another person's only job. A
-        long job counts like many quick jobs. Quick jobs that are added later run first, but only a
+        long job counts as many quick jobs. Quick jobs that are added later run first, but only a
         limited number of them. A person's quick jobs are counted separately from the long jobs.
         """
         # A new person starts where the newest claimed job began, not at the first job ever.

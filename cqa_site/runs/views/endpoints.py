@@ -95,7 +95,7 @@ def endpoint_add(request: StudyRequest, study: Study) -> HttpResponse:
 @sensitive_post_parameters("key")
 @study_page(*RESEARCHERS)
 def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
-    """Show an endpoint's settings and probe results, and change it."""
+    """Show an endpoint's settings and probe results; a POST changes the settings."""
     stored = _endpoint(study, endpoint_id)
     # The form changes its own copy; the action compares that with the stored row.
     form = EndpointForm(request.POST or None, study=study, instance=_endpoint(study, endpoint_id))

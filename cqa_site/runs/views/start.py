@@ -57,7 +57,7 @@ def start_page(
     look: Callable[[Study, Any], dict[str, Any]] = estimate,
     start: Callable[[StudyRequest, Study, Any], HttpResponse] | None = None,
 ) -> HttpResponse:
-    """Show the form, and start the run, after confirmation if it costs money."""
+    """Show the form and start the run; ask for confirmation first if it costs money."""
     context |= {
         "study": study,
         "form": form,
