@@ -374,7 +374,7 @@ def is_learned(answer: str = "") -> Exists:
 
 
 def learned_questions(study: Study, model: str) -> QuerySet[Question]:
-    """Return the study's questions on which the model with this requested name was trained."""
+    """Return the study's questions on which the model requested by this name was trained."""
     if not model:
         return study.questions.none()
     rows = LearnedComparison.objects.filter(system__study=study, system__model=model)

@@ -105,7 +105,7 @@ def _pieces(keys: Iterable[int | None]) -> Iterator[list[Any]]:
 
 @dataclass(frozen=True)
 class ArgumentBeside:
-    """One numbered argument, without label and source if the reader may not see them."""
+    """One numbered argument, without its label and source if the reader may not see them."""
 
     number: int
     text: str
@@ -174,13 +174,13 @@ def count_unasked(study: Study) -> int:
 
 
 def busiest_systems(study: Study) -> list[System]:
-    """Return the systems with the most answers, highest first, at most one per table column."""
+    """Return the systems with the most answers in descending order, at most one per column."""
     counted = study.systems.annotate(answer_count=Count("answers"))
     return list(counted.order_by("-answer_count", "name")[:MOST_COLUMNS])
 
 
 def systems_with_counts(study: Study) -> QuerySet[System]:
-    """Return the systems by name, with their numbers of answers and questions."""
+    """Return the systems by name, with counts of their answers and questions."""
     return study.systems.annotate(
         answer_count=Count("answers"), question_count=Count("answers__question", distinct=True)
     ).order_by("name")

@@ -130,7 +130,7 @@ MOST_SHOWN = 200
 
 @study_page(*RESEARCHERS)
 def systems(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the systems with their number of answers by condition."""
+    """List the systems with the number of their answers under each condition."""
     rows, counts = list(systems_with_counts(study)), counts_by_condition(study)
     conditions = list(used_conditions(study))
     for row in rows:

@@ -59,7 +59,7 @@ def final_labels(
     Returns
     -------
     DataFrame indexed by unit, in the order of `units`
-        label : Int64, missing without any label
+        label : Int64, missing if there is no label
         provenance : "adjudicated", "adopted", "expert", "votes" or "none"
         majority_label, expert_label, adopted_label, adjudicated_label : Int64; the most
             frequent value in each table, the higher value on a tie
@@ -104,7 +104,7 @@ def label_votes(votes: pd.DataFrame, method: Method) -> pd.Series:
     Notes
     -----
     Both models use every vote, including votes on control items, but not the control labels.
-    MACE restarts from a fixed seed, so repeating gives the same labels.
+    MACE restarts from a fixed seed, so repeated calls give the same labels.
     """
     if votes.empty:
         return pd.Series(index=pd.Index([], name="unit"), dtype="Int64")

@@ -200,7 +200,7 @@ def _decisions_about(
 
 
 def _pace(times: list[datetime]) -> float | None:
-    """Return the seconds between consecutive decisions, without pauses."""
+    """Return the seconds between consecutive decisions, excluding pauses."""
     gaps = [(later - earlier).total_seconds() for later, earlier in pairwise(times)]
     return pace([gap for gap in gaps if gap <= LONGEST_PAUSE])
 

@@ -55,7 +55,7 @@ def connect_stand_in(platform: PlatformStandIn, site: str) -> ParticipantLink | 
     """Create a link for platform participants to the demo's first open label round.
 
     Links from earlier starts are closed, because their secrets are not stored. Nobody can take
-    part twice. Without an open round, no link is created.
+    part twice. If no round is open, no link is created.
     """
     study = Study.objects.get(is_demo=True)
     actor = study.memberships.filter(role=Role.RESEARCHER).select_related("user")[0].user
@@ -319,7 +319,7 @@ def _block(label_round, place, skill: float, labels: dict[int, int], rng: random
 
 
 def _drawn(intended: int, skill: float, rng: random.Random) -> int:
-    """Return the intended label with probability ``skill``, otherwise usually one next to it."""
+    """Return the intended label with probability ``skill``, otherwise mostly an adjacent label."""
     if rng.random() < skill:
         return intended
     if rng.random() < skill:

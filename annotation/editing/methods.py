@@ -56,7 +56,7 @@ def split_answers(
     individual: int,
     seed: int,
 ) -> EditAssignment:
-    """Draw the sets, distributed over the questions as evenly as possible.
+    """Draw calibration and individual sets, spread over the questions as evenly as possible.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def split_answers(
     calibration, individual
         Number of answers for everybody, and number for each expert alone.
     seed
-        Seed of the random order in which answers are dealt.
+        Seed for the random order in which answers are dealt.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def align_lines(before: str, after: str) -> list[Pair]:
     Returns
     -------
     list of (old line or None, new line or None)
-        All old and new lines, each exactly once and in order. A pair of equal lines is an
+        All old and new lines, each exactly once and in order. A pair of identical lines is an
         unchanged line; a pair of different lines is a rewritten line.
 
     Examples

@@ -67,7 +67,7 @@ def expert_numbers(editing_round: EditingRound) -> dict[Any, int]:
 
 
 def calibration_answers(editing_round: EditingRound) -> QuerySet[EditingSheet]:
-    """Return one sheet per calibration answer, with the numbers of submissions and comments."""
+    """Return one sheet per calibration answer, with counts of its submissions and comments."""
     same = EditingSheet.objects.filter(
         round=editing_round, answer=OuterRef("answer"), is_calibration=True
     )
@@ -178,7 +178,7 @@ def find_version(versions: list[TextVersion], key: str | None) -> TextVersion | 
 def changes(before: str, after: str) -> list[DiffLine] | None:
     """Return lines with the changes inside them, each rewritten line below its original.
 
-    Two unchanged lines remain around every change. Return None if the texts are too long.
+    Two unchanged lines remain on each side of every change. Return None if the texts are too long.
     """
     if max(before.count("\n"), after.count("\n")) >= MOST_LINES:
         return None

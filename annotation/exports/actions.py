@@ -104,7 +104,7 @@ def request_exports(
 
 @transaction.atomic
 def current_snapshot(*, label_round: LabelRound) -> Snapshot:
-    """Return the newest snapshot, or a new empty snapshot if it is frozen and outdated."""
+    """Return the newest snapshot, or a new empty one if the newest is frozen and outdated."""
     LabelRound.objects.select_for_update(no_key=True).get(pk=label_round.pk)
     newest = label_round.snapshots.defer("rows", "figures").first()
     if newest and (not newest.is_frozen or newest.marker == marker(label_round)):

@@ -80,7 +80,7 @@ class PairSerializer(serializers.Serializer):
 
 
 class AnswersComparisonSerializer(DataSerializer):
-    """Two runs compared on their common questions.
+    """Two runs compared on the questions they share.
 
     ``decided`` counts the questions for which, in both runs, most answers choose one object;
     ``changed`` counts those for which the runs choose different objects.

@@ -170,7 +170,7 @@ WORDINGS: dict[str, dict[str, bool]] = {
 
 
 class MatrixForm(GenerationForm):
-    """Form for several runs; each part of conditions and systems can have several values."""
+    """Form for several runs; each part of a condition or system can have several values."""
 
     uses_aspect = uses_wording = None
 

@@ -177,7 +177,7 @@ def _by_degree(tokens: Sequence[str], than: int) -> Iterator[int | None]:
 
 
 def _comparing_word(tokens: Sequence[str], than: int) -> tuple[int, int] | None:
-    """Return the start of the comparative before "than", and 1, −1, or 0 (if it is ambiguous)."""
+    """Return the start of the comparative before "than", and its value: 1, −1 or 0 (ambiguous)."""
     if tokens[than - 1] in ("rather", "other"):
         return None
     for place in range(than - 1, max(-1, than - 2 - REACH), -1):

@@ -70,7 +70,7 @@ class AnswerPair:
 
 @dataclass(frozen=True, slots=True)
 class AnswersComparison:
-    """Comparison of two runs on their common questions.
+    """Comparison of two runs on the questions they share.
 
     `decided` counts the questions for which, in both runs, most answers choose one object;
     `changed` counts those for which the runs choose different objects.

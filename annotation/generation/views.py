@@ -154,7 +154,7 @@ def start_matrix(request: StudyRequest, study: Study, form: MatrixForm) -> HttpR
 
 
 def in_words(left_out: dict[str, int]) -> list[tuple[str, int]]:
-    """Return the reasons for leaving something out, in words, with counts."""
+    """Return the reasons for leaving something out, with counts, as text."""
     return [(str(LEFT_OUT[name]), count) for name, count in left_out.items()]
 
 

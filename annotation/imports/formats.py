@@ -69,7 +69,7 @@ class StudyFormat(Format):
         return super().follow(file)
 
     def links(self, study: Study, file: ImportFile | ImportBatch) -> list[PageLink]:
-        """Return links; the first opens the round or, without labels, the form for a new round."""
+        """Return links; the first opens the round or, if there are no labels, a new-round form."""
         label_round = getattr(file, "round", None)
         if label_round is None and self.home == ARGUMENTS_PAGE:
             address = reverse("label_round_new", args=[study.public_id])
@@ -125,7 +125,7 @@ class TableFormat(StudyFormat):
         return is_own_export(preview.columns)
 
     def is_clear(self, file: ImportFile) -> bool:
-        """Return whether both objects, the sentence and the rater of any labels were found.
+        """Return whether objects, sentence and, if there are labels, their rater were found.
 
         A person must confirm labels without a rater, or labels found only from the values.
         """

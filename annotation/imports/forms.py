@@ -91,7 +91,7 @@ class MappingForm(ColumnsForm):
         )
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
-        """Return the problems of a mapping, as reported by the reader that uses it."""
+        """Return the problems with a mapping, as reported by the reader that uses it."""
         has_rater = bool(self.cleaned_data.get("rater"))
         return check_mapping(self.columns, mapping, has_rater=has_rater)
 

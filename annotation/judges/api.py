@@ -341,7 +341,7 @@ class LabelComparisonViews(LabelRoundViews):
     def compare(self, request: Request, **kwargs: Any) -> Response:
         """Compare every label set with any rater of the study.
 
-        Without ``with``, return only the available keys. A person's key is
+        If ``with`` is omitted, return only the available keys. A person's key is
         ``rater-<round>:<rater>``.
         """
         from annotation.judges.reports.label_compare import choices, compare_sets, said_by

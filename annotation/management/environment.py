@@ -1,4 +1,4 @@
-"""Environment of a command: a study, or a database for one computation."""
+"""Environment for a command: a study, or a database for one computation."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -32,7 +32,7 @@ def add_study_arguments(parser: CommandParser) -> None:
 
 @contextmanager
 def opened_study(command: BaseCommand, options: dict[str, Any]) -> Iterator[Study]:
-    """Yield the study as `study_of`; a new one is removed on failure or in a dry run."""
+    """Yield the study from `study_of`; a new study is removed after a failure or dry run."""
     is_new = find_study(options["study"]) is None
     with transaction.atomic() if is_new else nullcontext():
         study, message = _found_or_made(options)
@@ -44,7 +44,7 @@ def opened_study(command: BaseCommand, options: dict[str, Any]) -> Iterator[Stud
 
 
 def study_of(command: BaseCommand, options: dict[str, Any]) -> Study:
-    """Return the study with that id or name; created on request, with a member."""
+    """Return the study with that id or name, creating it on request with a member."""
     study, message = _found_or_made(options)
     if message:
         command.stdout.write(message)
@@ -116,10 +116,10 @@ DEFAULT = "default"
 
 @contextmanager
 def throwaway_database() -> Iterator[None]:
-    """Replace the configured database by an empty, migrated SQLite database in memory.
+    """Replace the configured database with an empty, migrated SQLite database in memory.
 
     Only this thread sees it. The configured database is neither read nor
-    written, and background work runs in place instead of ringing a worker.
+    written, and background work runs in place instead of waking a worker.
     """
     configured, inline = connections[DEFAULT], settings.JOBS_INLINE
     handler = ConnectionHandler(

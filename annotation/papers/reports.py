@@ -311,7 +311,7 @@ def crowd_values(crowd: LabelRound, min_accuracy: float) -> Values:
 
 
 def consensus_values(sources: Sources) -> dict[str, tuple[int, int]]:
-    """Count the majority and final labels that equal a released label."""
+    """Count the majority and final labels that match a released label."""
     rater = Rater.objects.get(study=sources.released.study_id, kind=Rater.Kind.REFERENCE)
     released = labels_of_rater(sources.released, rater).copies
     rows = FinalLabel.objects.filter(label_round=sources.crowd, argument__in=released)

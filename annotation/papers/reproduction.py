@@ -177,7 +177,7 @@ def _sources(study: Study) -> Sources:
 
 
 def _settled_values(sources: Sources) -> dict[str, Any]:
-    """Compare labels with the release: majorities, expert overrides, and ties settled as there."""
+    """Compare majorities, expert overrides and ties (settled as released) with released labels."""
     crowd = sources.crowd
     crowd.overridden_by.set(sources.batches[:OVERRIDING])
     recompute_final_labels(crowd)

@@ -1,4 +1,4 @@
-"""Exclusion and reinstatement of single or several raters, and changes to control items."""
+"""Exclusion and reinstatement of one or more raters, and changes to control items."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -43,7 +43,7 @@ def check_rater(*, label_round: LabelRound, place: Place) -> ControlRecord:
 def exclude_rater(
     *, label_round: LabelRound, rater: Rater, reason: str, actor: User | None
 ) -> None:
-    """Exclude the rater's labels from every figure; without an actor, the round's rule decided.
+    """Exclude the rater's labels from every figure; ``actor`` is None if the round's rule decided.
 
     In a running round, other raters get the rater's slots: labels become extras, and reserved
     items are released.
@@ -60,7 +60,7 @@ def reinstate_rater(
 ) -> None:
     """Count the rater's labels again, and resume serving items; this also ends a pause.
 
-    Labels whose slot is still free get it back; the others stay extras.
+    Labels whose slot is still free get it back; other labels stay extras.
     """
     if decide_one(
         label_round=label_round, rater=rater, decision="reinstate", reason=reason, actor=actor

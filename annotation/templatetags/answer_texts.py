@@ -23,7 +23,7 @@ register = template.Library()
 def answer_text(answer: Sequence[Piece] | str, list_place: int | None = None) -> SafeString:
     """Render an answer; its text content equals the stored text, letter for letter.
 
-    ``list_place`` is the number on the page of the list of arguments that citations lead to.
+    ``list_place`` is the number, on the page, of the list of arguments to which citations link.
     """
     pieces = [Piece(answer)] if isinstance(answer, str) else answer
     blocks = groupby(find_answer_blocks(pieces), key=lambda block: block.kind in ITEMS)

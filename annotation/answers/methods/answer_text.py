@@ -258,7 +258,7 @@ class AnswerBlock:
         One of `KINDS`, or empty outside all sections.
     start, text_start, end : int
         Offsets after the bullet mark, after the named aspect, and at the end. The text from
-        ``text_start`` to ``end`` is empty if the block consists of the name only. Citations
+        ``text_start`` to ``end`` is empty if the block consists only of the name. Citations
         before the name or text belong to the block.
     name : str
         The aspect that the block names; empty if it does not name an aspect.

@@ -268,8 +268,8 @@ MOST_COMPARED = 300
 def copied_places(text: str, arguments: Mapping[int, str]) -> dict[int, list[Place]]:
     """Map each argument copied in full to its spans, ignoring the closing list of arguments.
 
-    An argument is copied if all its words occur somewhere in order, or if a statement equals the
-    argument except for one word in ten; case and punctuation do not matter.
+    An argument is copied if all its words occur somewhere in order, or if a statement matches the
+    argument in all but one word in ten; case and punctuation do not matter.
     """
     spans = _spans(text)
     words = [text[start:end].casefold() for start, end in spans]

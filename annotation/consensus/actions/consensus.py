@@ -90,7 +90,7 @@ def request_everywhere(*, label_round: LabelRound, actor: User | None = None) ->
 
 
 def after_closing(*, round_: LabelRound, actor: User) -> None:
-    """Recompute final labels, and thereby the experts' queue, after a round was closed."""
+    """Recompute final labels, and thereby the experts' queue, after a round is closed."""
     request_everywhere(label_round=round_, actor=actor)
 
 
@@ -270,7 +270,7 @@ def _write(label_round: LabelRound, work: JobContext | None, rows: list[FinalLab
 
 
 def _lock(label_round: LabelRound) -> None:
-    """Lock the round so that one run at a time reads or writes; new votes do not wait."""
+    """Lock the round so that only one run at a time reads or writes; new votes are not blocked."""
     LabelRound.objects.select_for_update(of=("self",), no_key=True).get(pk=label_round.pk)
 
 

@@ -303,7 +303,7 @@ def adopt_labels(
 
 @transaction.atomic
 def withdraw_adoption(*, adoption: Adoption, actor: User) -> bool:
-    """Withdraw an adoption and reopen its disputes; return False if it was withdrawn before."""
+    """Withdraw an adoption and reopen its disputes; return False if it was already withdrawn."""
     rows = Adoption.objects.filter(pk=adoption.pk, withdrawn_at__isnull=True)
     if not rows.update(withdrawn_at=timezone.now()):
         return False

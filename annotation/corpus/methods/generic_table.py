@@ -101,7 +101,7 @@ def _url(value: Value) -> str | None:
 
 
 def one_of(*offered: str, words: Mapping[str, str] | None = None) -> Callable[[Value], str | None]:
-    """Return a parser of the offered words, ignoring case; ``words`` maps synonyms to them."""
+    """Return a case-insensitive parser for the offered words; ``words`` maps synonyms to these."""
 
     def read(value: Value) -> str | None:
         name = as_name(value)
@@ -229,7 +229,7 @@ def labels_by_rater(mapping: Mapping[str, str]) -> dict[str, str]:
 def check_mapping(
     columns: Collection[str], mapping: Mapping[str, str], *, has_rater: bool = False
 ) -> list[str]:
-    """Return the problems of a column mapping as sentences; an empty list if it is valid.
+    """Return the problems with a column mapping as sentences; an empty list if it is valid.
 
     ``has_rater`` is true if one rater was named for all rows.
     """

@@ -73,7 +73,7 @@ CALIBRATION, ALONE = Q(is_calibration=True), Q(is_calibration=False)
 
 @dataclass(frozen=True)
 class EditContent:
-    """The content of a desk; contents with equal texts are equal.
+    """The content of a desk; two contents are equal if their texts are equal.
 
     The reasons (codes of `Revision.Reason`) and the comment belong to a submission, not to the
     draft.
@@ -211,7 +211,7 @@ class EditingRoundKind(Desk):
             make_expert_answers(editing_round=round_, actor=actor)
 
     def card(self, done: int) -> Card:
-        """Return the card for an expert's home page; ``done`` is the number of answers to do."""
+        """Return the card for an expert's home page; ``done`` counts the answers left to edit."""
         return Card(
             text=_("Improve machine-written answers. Every saved version is kept."),
             button=_("Edit answers"),

@@ -138,7 +138,7 @@ def _raters(study: Study, experts: tuple[User, ...]) -> list[Rater]:
 def matching_answers(
     *, study: Study, plan: EditingPlan, round_: EditingRound | None = None
 ) -> QuerySet[Answer]:
-    """Return the answers available to a round, except experts' and those in other rounds."""
+    """Return answers available to a round, except experts' answers and those in other rounds."""
     answers = under(
         study.answers.filter(revision__isnull=True), [plan.condition] if plan.condition else []
     )
@@ -159,7 +159,7 @@ def matching_answers(
 
 
 def experts_of(study: Study) -> QuerySet[Membership]:
-    """Return memberships of people who can be assigned answers, in order of joining."""
+    """Return memberships of people who can be assigned answers, in the order they joined."""
     active = Membership.objects.filter(study=study, role=Role.EXPERT, is_active=True)
     return active.filter(user__is_active=True).select_related("user").order_by("pk")
 

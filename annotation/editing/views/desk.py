@@ -94,7 +94,7 @@ class DeskCheck:
 
 @dataclass(frozen=True)
 class Checklist:
-    """All lines of the checklist, with the numbers of passed and of judged checks."""
+    """All lines of the checklist, with the counts of passed and judged checks."""
 
     lines: list[DeskCheck]
 

@@ -124,7 +124,7 @@ def votes(source: ExportSource) -> FileTable:
 
 
 class Attributes:
-    """Additional columns from the import files of arguments, as columns of an export.
+    """Additional columns from files of imported arguments, as columns of an export.
 
     The values are current, because snapshots do not store them.
     """
@@ -145,7 +145,7 @@ class Attributes:
 
 
 def _guidelines(label_round: LabelRound) -> list[tuple[datetime, str]]:
-    """Return the guideline versions with the start of their use, newest first."""
+    """Return the guideline versions, newest first, each with the time when its use began."""
     uses = label_round.guideline_uses.order_by("-since").values_list("since", "guideline__number")
     first = (datetime.min.replace(tzinfo=UTC), label_round.guideline.number)
     return [(since, str(number)) for since, number in uses or [first]]
@@ -250,7 +250,7 @@ def figures(source: ExportSource) -> FileTable:
 
 
 def _leaves(value: Any, named: dict[str, str], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every single value with its path, replacing raters by pseudonyms."""
+    """Yield every single value with its path, replacing raters with pseudonyms."""
     pairs: list[tuple[Any, Any]]
     if isinstance(value, dict):
         pairs = list(value.items())

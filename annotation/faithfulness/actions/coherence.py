@@ -180,7 +180,7 @@ class PromptAnswer(NamedTuple):
 
 
 class CoherenceKind:
-    """Hooks of the run engine for ``coherence`` runs."""
+    """Run-engine hooks for ``coherence`` runs."""
 
     parser_version = PARSER_VERSION
     values_title = lazy("Verdicts:")
@@ -236,7 +236,7 @@ class CoherenceKind:
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Check that every ended call has one verdict with the call's fence and matching reply."""
+        """Check that each ended call has one verdict, with the call's fence and matching reply."""
         fences = dict(run.coherence_verdicts.values_list("call", "fence"))
         problems = check_places(run, fences, "verdict")
         return problems + [f"verdict {pk} differs from its reply" for pk in _misread(run)]

@@ -72,7 +72,7 @@ class SourcePair:
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """Number of texts, and numbers of texts that lack figures, vectors or a comparison."""
+    """Counts of all texts, and of texts that lack figures, vectors or a comparison."""
 
     texts: int
     stale: int
@@ -95,7 +95,7 @@ def freshness(study: Study) -> Freshness:
 
 
 def embedding_of(study: Study) -> str:
-    """Return the sentence-embedding model of the study's figures; empty if none is set."""
+    """Return the sentence-embedding model for the study's figures; empty if none is set."""
     chosen = FaithfulnessSettings.objects.filter(study=study).first()
     return chosen.embedding if chosen else PACKAGED_MODEL
 
@@ -137,7 +137,7 @@ def lacks_vectors(text: Text, stored: Stored, model: str) -> bool:
 
 
 def stale_pairs(study: Study) -> list[SourcePair]:
-    """Return texts by people where the comparison with a machine answer is missing or outdated."""
+    """Return texts by people whose comparison with a machine answer is missing or outdated."""
     rows = EditedText.objects.filter(before__study=study)
     stored: dict[tuple[int | None, int | None], str] = {
         (row[0], row[1]): row[2] for row in rows.values_list("revision", "gold", "key")

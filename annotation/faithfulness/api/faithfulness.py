@@ -156,7 +156,7 @@ class VerdictViews(RunPartViews):
 
 
 class AgreementViews(StudyViews):
-    """Similarity of experts' versions of the calibration answers of a round."""
+    """Similarity between experts' versions of a round's calibration answers."""
 
     queryset = EditingRound.objects.none()
     serializer_class = AgreementSerializer

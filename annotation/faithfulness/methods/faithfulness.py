@@ -334,7 +334,7 @@ def _check_mode(mode: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PooledMeans:
-    """Means over answers; a mean without values is None.
+    """Means over answers; a mean is None if there are no values.
 
     ``jaccard_text``, ``precision``, ``recall`` and ``f1`` are means over answers; ``n_scored``
     answers have the last three. The others are means over all ``n_segments`` measured segments.
@@ -355,7 +355,7 @@ class PooledMeans:
 
 
 def pool(figures: Iterable[AnswerFigures]) -> PooledMeans:
-    """Return the means of the figures of any number of answers."""
+    """Return the mean figures over any number of answers."""
     every = list(figures)
     scored = [answer for answer in every if answer.f1 is not None]
     skipped: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Texts before and after editing, and findings in words about faithfulness."""
+"""Texts before and after editing, and findings about faithfulness in sentences."""
 
 import math
 from collections import defaultdict
@@ -119,7 +119,7 @@ RECIPE = lazy(
 
 @dataclass(frozen=True, slots=True)
 class MeasureChange:
-    """Change of a measure over all pairs in which both texts have it.
+    """Change in a measure over all pairs in which both texts have it.
 
     ``by_question`` contains the mean difference for each question.
     """
@@ -145,7 +145,7 @@ class EditSummary:
     Parameters
     ----------
     n, n_revisions, n_gold, n_questions
-        Numbers of all texts, texts edited here, imported texts, and questions that they answer.
+        Counts of all texts, texts edited here, imported texts, and questions answered.
     without_machine
         Imported gold texts whose question has no machine answer with arguments.
     seconds

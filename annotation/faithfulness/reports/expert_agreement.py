@@ -81,7 +81,7 @@ class ExpertWork:
 
 @dataclass(frozen=True, kw_only=True)
 class ExpertAgreement:
-    """Similarity of experts and machine, and numbers of versions with and without a vector.
+    """Similarity of experts and machine, and counts of versions with and without a vector.
 
     For each answer edited by at least two experts, ``alike`` contains the mean cosine over pairs
     of experts, and the mean cosine between an expert and the machine.
@@ -257,7 +257,7 @@ WORK = lazy(
 
 @dataclass(frozen=True)
 class AgreementView:
-    """The figures of a mode, with the rater names that the reader may see."""
+    """The figures for a mode, with the rater names that the reader may see."""
 
     found: ExpertAgreement
     names: list[str]

@@ -87,7 +87,7 @@ class GroupFigures:
 
 
 class VerdictTally(NamedTuple):
-    """Number of a text's citations with one verdict; ``text`` is answer and revision, or None."""
+    """Number of a text's citations with one verdict; ``text`` is (answer, revision or None)."""
 
     question: int
     text: tuple[int, int | None]
@@ -385,7 +385,7 @@ def version_of(state: str, choice: FaithfulnessSelection, run: Run | None) -> st
 def groups_of(
     study: Study, choice: FaithfulnessSelection, run: Run | None, state: str
 ) -> list[GroupFigures]:
-    """Return the figures of a selection in this state, from the cache if possible."""
+    """Return the figures for a selection in this state, from the cache if possible."""
     everything = replace(choice, condition="")
     key = f"faithfulness-groups:{study.pk}:{version_of(state, everything, run)}"
     groups: list[GroupFigures] | None = cache.get(key)

@@ -34,7 +34,7 @@ SCORES = ("precision", "recall", "f1")
 
 
 def answer_of(row: FaithfulnessFigures) -> Answer:
-    """Return the answer of the row, directly or through its revision."""
+    """Return the row's answer, directly or through its revision."""
     answer = row.revision.sheet.answer if row.revision else row.answer
     assert answer is not None  # noqa: S101 - the database sees to one of the two
     return answer
@@ -136,7 +136,7 @@ def known_labels(study: Study, choice: str) -> str:
 
 
 def mark_of_labels(study: Study, whose: str) -> str:
-    """Return a short key that changes with any label of the set."""
+    """Return a short key that changes with any label in the set."""
     rows = FinalLabel.objects.filter(label_round__study=study, label__isnull=False)
     if whose != NEWEST:
         rows = rows.filter(label_round__public_id=whose)
@@ -261,7 +261,7 @@ def _pieces(rows: QuerySet[CoherenceVerdict]) -> Iterator[list[CoherenceVerdict]
 
 @dataclass(frozen=True, slots=True)
 class CitedArgument:
-    """A cited number with verdicts and the match of its argument, or None if it has none."""
+    """A cited number with its verdicts; ``match`` is None if the number has no argument."""
 
     number: int
     match: Match | None

@@ -39,7 +39,7 @@ PER_PAGE = 50
 
 @study_page(*RESEARCHERS)
 def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
-    """List single texts with their figures, sorted by any figure, or send all as a file."""
+    """List single texts with their figures, sorted by any figure, or send them all as a file."""
     choice = FaithfulnessSelection.from_query(request.GET, study)
     runs = list(judge_runs(study))
     run = chosen_run(runs, choice)
@@ -68,7 +68,7 @@ def faithfulness_rows(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _column(name: str, sort: str) -> dict[str, Any]:
-    """Return a column heading; the first click sorts in descending order, the next ascending."""
+    """Return a column heading; the first click sorts in descending order, the next reverses it."""
     sorted_now = {name: "ascending", f"-{name}": "descending"}.get(sort, "")
     return {
         "title": ROW_TITLES[name],

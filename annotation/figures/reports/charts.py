@@ -42,7 +42,7 @@ def _labels_alt(figures: RoundFigures) -> str:
 
 
 def _alphas(figures: RoundFigures) -> list[dict[str, Any]]:
-    """Return alpha at three levels for all items and, given controls, also for ordinary items."""
+    """Return alpha at three levels for all items and, if any are controls, for ordinary items."""
     scopes = {"all": _("All items")}
     if figures.progress.control_votes:
         scopes["ordinary"] = _("Ordinary items")

@@ -140,7 +140,7 @@ def weighted_kappa(ratings: Ratings, min_shared: int) -> MedianOfPairs:
 
 
 def pair_matrix(ratings: Ratings, min_shared: int) -> AnnotatorPairs:
-    """Return ordinal alpha for all pairs of the most active raters, with their shared items."""
+    """Return ordinal alpha for all pairs of the most active raters, and counts of shared items."""
     sizes = pd.Series(np.bincount(ratings.rater_codes, minlength=ratings.n_raters), ratings.raters)
     order = sizes.reset_index(name="n").sort_values(["n", "rater"], ascending=[False, True])
     active = order["rater"].head(MATRIX_RATERS).tolist()

@@ -96,7 +96,7 @@ class LabelItems:
 
 @dataclass(frozen=True, kw_only=True)
 class Majority:
-    """Items by label, and how many of the ``total`` are tied, unanimous or have one vote."""
+    """Items by label, and how many of the ``total`` are tied, are unanimous or have one vote."""
 
     items: tuple[LabelItems, ...]
     tied: int
@@ -151,7 +151,7 @@ class DisputedItem:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorAgreement:
-    """Counts for a rater; ``agreement`` uses the ``compared`` votes on items others rated."""
+    """Counts for a rater; ``agreement`` uses the ``compared`` votes on items that others rated."""
 
     rater: str
     kind: str

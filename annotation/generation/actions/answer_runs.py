@@ -63,7 +63,7 @@ class WrittenAnswer(NamedTuple):
 
 
 class AnswersKind:
-    """Hooks of the run engine for ``answers`` runs."""
+    """Run-engine hooks for ``answers`` runs."""
 
     parser_version = PARSER_VERSION
     values_title = lazy("Lengths in words:")
@@ -252,7 +252,7 @@ def condition(
     wording: Mapping[str, Any] | None = None,
     decoding: Mapping[str, Any] | None = None,
 ) -> Condition:
-    """Return the study's condition with these parts; imports only give a scenario."""
+    """Return the study's condition with these parts; imports give only a scenario."""
     parts = {
         "filters": dict(filters or {}),
         "wording": dict(wording or {}),

@@ -89,7 +89,7 @@ def estimate_matrix(study: Study, matrix: Matrix) -> MatrixEstimate:
 def start_launch(*, study: Study, actor: User, matrix: Matrix) -> GenerationLaunch:
     """Start one run per combination; if the same launch is already active, return it instead.
 
-    Combinations without any question to ask are left out and reported. Raises RunRefused if no
+    Combinations with no questions to ask are left out and reported. Raises RunRefused if no
     combination is left.
     """
     Study.objects.select_for_update().get(pk=study.pk)
@@ -113,7 +113,7 @@ def start_launch(*, study: Study, actor: User, matrix: Matrix) -> GenerationLaun
 
 
 def _start_all(launch: GenerationLaunch, actor: User, matrix: Matrix) -> dict[str, Any]:
-    """Start the runs; return the combinations without a run of their own, with reasons."""
+    """Start the runs; return the combinations that started no new run, with reasons."""
     joined, refused, started = [], [], 0
     for plan in matrix.plans:
         try:
@@ -135,7 +135,7 @@ def _start_all(launch: GenerationLaunch, actor: User, matrix: Matrix) -> dict[st
 
 
 def steer(*, launch: GenerationLaunch, actor: User, move: str) -> tuple[int, int]:
-    """Start, pause, resume or cancel runs; return the numbers of successes and refusals."""
+    """Start, pause, resume or cancel runs; return the counts of successes and refusals."""
     done = refused = 0
     for run in runs_of_launch(launch):
         if run.state not in MOVES[move][1]:
@@ -177,7 +177,7 @@ MOVES = {
 
 
 def _over_the_same_questions(study: Study, plans: Sequence[RunPlan]) -> Iterable[RunPlan]:
-    """Return the plans with a common random sample of questions that every plan can use."""
+    """Return the plans with a shared random sample of questions that every plan can use."""
     if len(plans) < 2 or plans[0].target["questions"] != "sample":
         return plans
     first = plans[0]

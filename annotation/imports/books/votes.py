@@ -359,7 +359,7 @@ class VoteBook:
         )
 
     def _keep_copies(self) -> None:
-        """Record the labels of other copies of a released label, as events on the vote."""
+        """Record labels from repeated copies of a released argument as events on the vote."""
         if not self._copies:
             return
         keys = {known.pk for known, _entry, _vote in self._copies}

@@ -302,8 +302,8 @@ _DIGIT = re.compile(r"\d")
 class RaterNames:
     """Names of raters, each in its first spelling.
 
-    Names or e-mail addresses that differ only in case or white space are the same person. Ids with
-    digits, as on crowd platforms, must match exactly.
+    Names or e-mail addresses that differ only in case or white space mean the same person. Ids
+    with digits, as on crowd platforms, must match exactly.
 
     Examples
     --------

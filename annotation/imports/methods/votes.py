@@ -286,8 +286,8 @@ def match_key(text: str) -> str:
 
     Repairs UTF-8 misread as Latin-1, then replaces runs of white space (including no-break spaces)
     with one space and removes it at the ends. Use the key only for matching; never store or show
-    it. Case and all other characters stay, even a space before a full stop, because the release
-    has pairs of sentences that differ only in this space.
+    it. Case and all other characters are kept, even a space before a full stop, because the
+    release has pairs of sentences that differ only in this space.
 
     Examples
     --------

@@ -69,7 +69,7 @@ class Task:
     embedder
         None if the packages are missing.
     say
-        Called with (done, total, name of the step); raises to stop.
+        Called with (done, total, name of the step); raises an exception to stop.
     """
 
     label_round: LabelRound
@@ -96,7 +96,7 @@ class Task:
 def train(label_round: LabelRound, source: LabelRound, say: Say) -> TrainingResult:
     """Train on the final labels of ``source``, and label the arguments of ``label_round``.
 
-    Without final labels, the judge is a cold start; see `_cold`.
+    If there are no final labels, the judge is a cold start; see `_cold`.
 
     Raises
     ------
@@ -241,7 +241,7 @@ def _predicted(
 
 
 def _figures(task: Task, predicted: list[JudgeLabel], *, folds: int) -> TrainedFigures:
-    """Return the agreement of out-of-fold and final labels, and the number of predictions."""
+    """Return the agreement between out-of-fold and final labels, and the number of predictions."""
     labels = pd.Series({row.argument_id: row.label for row in predicted}, dtype=float)
     both = pd.DataFrame({"final": task.labelled["final"], "judge": labels}).dropna()
     table = confusion(both["final"], both["judge"], task.levels)

@@ -91,7 +91,7 @@ class RelevanceRubric(NamedTuple):
 
 
 class RelevanceKind:
-    """Hooks of the run engine for ``relevance`` runs."""
+    """Run-engine hooks for ``relevance`` runs."""
 
     parser_version = PARSER_VERSION
     values_title = lazy("Labels given:")

@@ -208,7 +208,7 @@ class RelevanceClassifier:
     embedding_model : str
         Name of the model that made the mention vectors; empty if there are no vectors.
     n_labels, seed : int
-        Number of labels and seed of the training.
+        Number of labels and seed used for the training.
     """
 
     levels: tuple[int, ...]
@@ -315,7 +315,7 @@ def grouped_out_of_fold(
     n_folds
         Number of folds, limited to the number of groups.
     progress
-        Called with (done, total) after each fold; raises to stop.
+        Called with (done, total) after each fold; raises an exception to stop.
 
     Returns
     -------

@@ -46,7 +46,7 @@ class MaskedSentence:
 
 
 def mask_objects(sentence: str, object1: str, object2: str) -> MaskedSentence:
-    """Replace the objects by `STAND_INS` in order of first mention.
+    """Replace the objects with `STAND_INS` in order of first mention.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def mask_objects(sentence: str, object1: str, object2: str) -> MaskedSentence:
 def replace_objects(
     sentence: str, object1: str, object2: str, names: tuple[str, str]
 ) -> tuple[str, tuple[list[tuple[int, int]], list[tuple[int, int]]]]:
-    """Replace the objects by ``names`` in order of first mention; also return their positions."""
+    """Replace the objects with ``names`` in order of first mention; also return the positions."""
     order: list[int] = []
     spans: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     text = ""
@@ -140,7 +140,7 @@ def _mentions(words: list[str], first: list[int], second: list[int]) -> dict[str
 
 
 def _name_parts(sentence: str, object1: str, object2: str) -> dict[str, float]:
-    """Return, for each name, the share of its words with which a word of the sentence begins."""
+    """Return, for each name, the share of its words that begin a word of the sentence."""
     words = re.findall(r"\w+", sentence.lower())
     shares = sorted(_share_found(name, words) for name in (object1, object2))
     return {"name_found_less": shares[0], "name_found_more": shares[1]}

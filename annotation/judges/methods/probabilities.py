@@ -31,7 +31,7 @@ def median_label(probabilities: FloatArray, levels: Sequence[int]) -> IntArray:
 
 
 def uncertainty(probabilities: FloatArray) -> FloatArray:
-    """Return each row's uncertainty, from 0 (certain) to 1 (half at either end), shape (n,).
+    """Return each row's uncertainty, from 0 (certain) to 1 (half at each end), shape (n,).
 
     The uncertainty is the entropy of "above or below the cut" in bits, averaged over the k - 1
     cuts of the scale. Unlike the entropy of the levels, it is higher for 0-or-3 than for 2-or-3.

@@ -1,7 +1,7 @@
 """Serialisation of a trained relevance judge without pickle.
 
 The format is numpy's ``.npz`` with plain float arrays and one JSON header. Reading creates only
-numbers and text, so bytes of unknown origin are harmless. Equal models give equal bytes.
+numbers and text, so bytes of unknown origin are harmless. Identical models give identical bytes.
 """
 
 from __future__ import annotations

@@ -248,7 +248,7 @@ class JudgeComparison:
         Mean of the judge's label minus the final label (above 0 if the judge's labels are higher),
         and mean of the absolute difference, in steps of the scale.
     ordinal, interval
-        Alpha of the final labels and the judge's labels.
+        Alpha between the final labels and the judge's labels.
     with_votes
         Ordinal alpha over pairs of one person's vote and the judge's label.
     difference

@@ -1,4 +1,4 @@
-"""Cached figures about judges, as charts and as findings in words."""
+"""Cached figures about judges, as charts and as findings in sentences."""
 
 import hashlib
 from typing import Any
@@ -270,7 +270,7 @@ def _alphas(figures: JudgeResults, judge: JudgeFigures) -> str:
 
 
 def trained_finding(figures: TrainedFigures, number: int) -> Conclusion:
-    """State how far a trained judge's version agrees with labels it was not trained on."""
+    """State how well a trained judge's version agrees with labels it was not trained on."""
     alpha = figures.ordinal
     if alpha.value is None:
         says = _("The agreement of version %(n)d with people cannot be computed.") % {"n": number}

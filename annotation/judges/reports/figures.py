@@ -201,7 +201,7 @@ class LabelledArgument:
         Every judge of the round, newest first.
     table
         One row per argument, sorted and indexed by its key, with a column ``final`` and a column
-        for each judge under its key; missing labels are NaN.
+        for each judge, named by its key; missing labels are NaN.
     votes
         People's votes, one per row: ``item`` (the key of the argument) and ``value``.
     """

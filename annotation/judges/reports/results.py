@@ -170,7 +170,7 @@ class Disagreement(Sentence):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeResults:
-    """All figures, best judges first and low coverage last, with keys of selected judges."""
+    """All figures (best judges first, low coverage last), and the keys of the selected judges."""
 
     people: PeopleFigures
     common: Common
@@ -216,7 +216,7 @@ RECIPE_VERSION = 4
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeSelection:
-    """Selection of one or two judges, and whether to use common arguments only."""
+    """One or two selected judges, and whether to use only arguments that all judges labelled."""
 
     judge: str = ""
     other: str = ""

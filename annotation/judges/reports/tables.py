@@ -40,7 +40,7 @@ def judge_table(
 
 
 def remark(row: JudgeFigures) -> str:
-    """Return the caveats of a judge's figures, in words."""
+    """Return the caveats about a judge's figures as text."""
     remarks = []
     if row.is_low:
         remarks.append(_("too few of the arguments that the judge was asked about have a label"))
@@ -54,7 +54,7 @@ def remark(row: JudgeFigures) -> str:
 
 
 def _judges(figures: JudgeResults) -> list[dict[str, Any]]:
-    """Return a row with the few figures on people's own agreement, then one row per judge."""
+    """Return a row with the few figures on agreement among people, then one row per judge."""
     people = figures.people
     first = {
         "name": _("People compared with each other"),

@@ -116,7 +116,7 @@ class Blocks(TaskKind):
     def last_answers(
         self, round_: Round, most: int, *, with_majority: bool = False, **where: Any
     ) -> dict[int, list[RecentAnswer]]:
-        """Return labelled and skipped items, with control items, for which agreement is None."""
+        """Return labelled and skipped items, including control items (whose agreement is None)."""
         own = Assignment.objects.filter(round=round_.pk, state__in=DONE, **where)
         columns = ("rater", "answered_at", "active_ms", "label", "is_flagged", "is_extra", "item")
         newest = newest_of_each(own, most, "-answered_at", "-pk")
@@ -451,7 +451,7 @@ class LabelRoundKind(Blocks):
             check_rules(label_round, place)
 
     def check_removal(self, round_: LabelRound) -> None:
-        """Refuse removal if judges labelled its sentences or other data depend on the round."""
+        """Refuse removal if judges labelled the round's sentences or other data depend on it."""
         if any(getattr(round_, name).exists() for name in MADE_OF_IT):
             raise RoundNotReady(_("This round is already in use, so it cannot be deleted."))
 

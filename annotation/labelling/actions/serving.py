@@ -198,7 +198,7 @@ def _choose_controls(
 def _had_elsewhere(place: Place) -> Exists:
     """Select control items whose known label the rater may have influenced.
 
-    These are the arguments that the rater got in another round or whose label the rater decided.
+    These are the arguments that the rater saw in another round or whose label the rater decided.
     """
     arguments = Argument.objects.filter(pk=OuterRef("argument"))
     got = Assignment.objects.filter(item__argument=OuterRef("pk"), rater_id=place.rater_id)

@@ -24,7 +24,7 @@ PIECE = 1024 * 1024
 
 
 class ImportCommand(BaseCommand):
-    """Import of one file with the same code as the import page; exits 1 on a refusal."""
+    """Import of one file with the import page's code; exits with status 1 if refused."""
 
     kind = ""
     # Options of the reader, one argument each.
@@ -79,7 +79,7 @@ class ImportCommand(BaseCommand):
         return chosen
 
     def _run(self, study: Study, path: Path, options: dict[str, Any]) -> ImportOutcome:
-        """Run a dry run, so that a rejected file leaves no trace, then import."""
+        """Do a dry run first, so that a rejected file leaves no trace, then import."""
         self.study = study
         parameters: dict[str, Any] = {
             "study": study,

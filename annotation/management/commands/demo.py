@@ -48,7 +48,7 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(self._load()))
 
     def _run_with_crowd(self, port: int, fetch: bool) -> None:
-        """Run the site and, beside it, a platform with invented participants."""
+        """Run the site and, alongside it, a platform with invented participants."""
         from annotation.demo.actions import connect_stand_in
         from cqa_site.pay.stand_in import PlatformStandIn
 

@@ -316,7 +316,7 @@ def _model(records: Iterable[ReleasedLabel]) -> pd.DataFrame:
 def _consensus(
     rows: pd.DataFrame, batches: list[pd.DataFrame], released: dict[Unit, list[int]]
 ) -> Values:
-    """Compare labels with the release: majorities, expert overrides, and ties settled as there."""
+    """Compare majorities, expert overrides and ties (settled as released) with released labels."""
     votes = rows[rows["is_counted"]].astype({"value": int})
     overrides = pd.concat(batches[:OVERRIDING])
     nothing = pd.DataFrame(columns=["unit", "rater", "value"])

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CrowdView:
-    """Counted votes on a control item: total, number equal to the key, and majority."""
+    """Counted votes on a control item: total, number matching the key, and majority."""
 
     votes: int = 0
     right: int = 0
@@ -57,7 +57,7 @@ class Control:
 
     @property
     def share(self) -> float | None:
-        """Share of the votes that equal the key."""
+        """Share of the votes that match the key."""
         return self.right / self.votes if self.votes else None
 
     @property

@@ -44,7 +44,7 @@ TIME_BINS = (0, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 1_800)
 
 
 def chart_of_round(label_round: LabelRound) -> AccuracyChart:
-    """Return the control chart that detects falls of the size set in the round."""
+    """Return the control chart that detects falls of the size set for the round."""
     from cqa_site.stats.drift import accuracy_chart
 
     return accuracy_chart(label_round.usual_accuracy, label_round.fallen_accuracy)

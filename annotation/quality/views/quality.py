@@ -93,7 +93,7 @@ def filters(people: list[AnnotatorQuality], show: str) -> list[dict[str, Any]]:
 
 
 def totals(people: list[AnnotatorQuality]) -> dict[str, float]:
-    """Return totals over annotators, and the most intervals that chance would put below a mark."""
+    """Return totals over annotators, and the most intervals expected below a mark by chance."""
     with_controls = sum(bool(person.controls.n) for person in people)
     return {
         "people": len(people),
@@ -141,7 +141,7 @@ def quality(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> H
 def annotator(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, rater_id: uuid.UUID
 ) -> HttpResponse:
-    """Show an annotator's labels, control answers and times; exclude or reinstate them."""
+    """Show an annotator's labels, control answers and times; exclude or reinstate this person."""
     label_round = label_round_or_404(study, label_round_id)
     rater = get_object_or_404(study.raters, public_id=rater_id)
     form = ReasonForm(request.POST or None)

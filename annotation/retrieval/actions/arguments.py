@@ -1,4 +1,4 @@
-"""Search for sentences in corpora or with a CAM service, and adding them as arguments."""
+"""Search for sentences in corpora or with a CAM service, and add them as arguments."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass

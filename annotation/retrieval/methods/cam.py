@@ -102,7 +102,7 @@ _SCORE = ("CAM_score", "score", "ES_score")
 
 
 class NotACamReply(ValueError):
-    """The document is not a reply of a CAM service; the message states the problem."""
+    """The document is not a reply from a CAM service; the message states the problem."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ def open_sentences(
     Parameters
     ----------
     path, name
-        Path on disk, and file name as given by the person.
+        Path on disk, and file name as given by the user.
     text, url
         Columns of a table; if empty, they are guessed from the headers.
     encoding
@@ -211,8 +211,8 @@ class Query:
     terms
         Object 1, object 2 and, if given, the aspect.
     names
-        The two objects as typed, if words alone cannot identify them (see `Query.accepts`); else
-        None.
+        The two objects as typed, if words alone cannot identify them (see `Query.accepts`);
+        otherwise None.
     """
 
     terms: tuple[Term, ...]

@@ -110,7 +110,7 @@ def _runs(study: Study) -> Iterator[TaskCard]:
 
 
 def _people(study: Study) -> Iterator[TaskCard]:
-    """Yield, by round, people with too little agreement in practice, and paused people."""
+    """Yield, by round, people who failed the practice items, and paused people."""
     places = held_back(study).select_related("round", "rater").order_by("round", "pk")
     for round_, group in groupby(places[:LISTED], key=lambda place: place.round):
         names, kind = [str(place.rater) for place in group], kind_of(round_)
