@@ -2,8 +2,8 @@
 
 A control item looks like any other item. Each person gets every control item once, among their
 ordinary items (`cqa_site.rounds.queue.controls_due`). It needs no slots, and its answers are left
-out of all figures. Examples are described in `cqa_site.rounds.examples`; only the examples of
-drafts can change.
+out of all figures. Examples are described in `cqa_site.rounds.examples`; only a draft's
+examples can be changed.
 """
 
 from collections import defaultdict

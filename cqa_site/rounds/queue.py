@@ -72,8 +72,9 @@ def controls_due(
 ) -> int:
     """Return the number of control items that a rater gets with the next ``ordinary`` items.
 
-    ``met`` of the rater's ``firsts`` were control items. ``controls`` of the round's ``items`` are
-    control items: each of ``controls`` equal stretches of items has one, at a random position.
+    The rater has had ``firsts`` different items so far, and ``met`` of them were control items.
+    Each of ``controls`` equal stretches of the round's ``items`` has one control item, at a random
+    position.
     """
     due, place, turn = 0, firsts, -1.0
     while met + due < controls:
@@ -276,9 +277,9 @@ def own_sheets(*, round_: Round, rater: Rater) -> QuerySet[Any]:
 def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
     """Return the rater's next sheet, starting a new one if none is open.
 
-    The reasons for no sheet are ``not_open``, ``stopped``, ``steps`` (the steps come first),
-    ``retry`` (the qualification can be repeated later), ``not_qualified``, ``held`` (others have
-    reserved the last items) and ``finished``.
+    If there is no sheet, the reason is ``not_open``, ``stopped``, ``steps`` (the steps come
+    first), ``retry`` (the qualification can be repeated later), ``not_qualified``, ``held``
+    (others have reserved the last items) or ``finished``.
     """
     place = _locked_place(round_, rater)
     if place.is_excluded or place.is_stopped:

@@ -150,7 +150,7 @@ class AddApp(ActivateTOTPView):
 
 
 class ShowCodes(ViewRecoveryCodesView):
-    """A view of the recovery codes, unless they can no longer be decrypted."""
+    """A view that shows the recovery codes unless they can no longer be decrypted."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show the codes once, or redirect to the page for new codes."""
