@@ -242,7 +242,7 @@ class AnalysisRunForm(RunPlanForm):
 
     @property
     def tokens_wanted(self) -> int | None:
-        """A sufficient token limit if the chosen limit is too low; else None."""
+        """A sufficient token limit if the chosen limit is too low; otherwise None."""
         name, tokens = self.entries or ("words", 0)
         wanted, limit = self.cleaned_data[name] * tokens, self.cleaned_data.get("max_tokens")
         return wanted if limit and limit < wanted else None

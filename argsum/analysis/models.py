@@ -15,7 +15,7 @@ class Analysis(models.Model):
     """Key points of the comments on one topic, and the statements behind each.
 
     ``options`` contain the encoder and the reason for it. ``cutoff`` is the minimum score for
-    grouping statements. ``revision`` counts edits, which shows whether stored results are out of
+    grouping statements. ``revision`` counts edits, to show whether stored results are out of
     date. ``sure_from`` is the minimum match score of sure placements, or None if it is unknown for
     the scorer. ``facets`` are the filters for comments: ``{"attributes": {column: [[value,
     comments], …]}, "first": date, "last": date}``, with the most frequent values first.

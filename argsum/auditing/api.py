@@ -1,4 +1,4 @@
-"""Endpoints for audits: rounds, answers, and the figures of an analysis."""
+"""Endpoints for audits: rounds, answers, and the figures for an analysis."""
 
 from typing import Any
 
@@ -124,7 +124,7 @@ class AuditSheetViews(StudyViews):
 
 
 class AuditedShareSerializer(FigureSerializer):
-    """A share (0–1) from answers about pairs, of which ``hits`` make the point."""
+    """A share (0–1) based on ``answers`` answered pairs, of which ``hits`` make the point."""
 
     answers = serializers.IntegerField()
     hits = serializers.FloatField()
@@ -168,7 +168,7 @@ class AuditSerializer(serializers.Serializer):
 
 
 class AnalysisAuditViews(StudyViews):
-    """How often placements of an analysis are wrong."""
+    """Error rates for the placements of an analysis."""
 
     queryset = Analysis.objects.none()
     serializer_class = AuditSerializer

@@ -1,4 +1,4 @@
-"""Pages of audits: checks of pairs, rounds, and the figures of an analysis."""
+"""Pages of audits: checks of pairs, rounds, and the figures for an analysis."""
 
 import random
 import uuid

@@ -244,7 +244,7 @@ class RawComment:
 
 @dataclass
 class StatementCounts:
-    """Numbers of new and known distinct statements in comments, and the new texts."""
+    """Counts of new and known distinct statements in comments, and the new texts."""
 
     new: int = 0
     known: int = 0

@@ -50,7 +50,7 @@ from cqa_site.web.rest.queries import conflict_on
 
 
 class FunnelSerializer(serializers.Serializer):
-    """Numbers of arguments of one split before the first step and after each step."""
+    """Counts of the arguments in one split before the first step and after each step."""
 
     split = serializers.CharField()
     cells = serializers.IntegerField()

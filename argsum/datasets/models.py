@@ -144,7 +144,7 @@ class Comment(models.Model):
     """A comment as written; its sentences are the arguments to summarize.
 
     ``key`` identifies a comment in a file, so that the file can be imported again. It is a hash of
-    the comment's id or, without an id, of its text, its attributes and its number among identical
+    the comment's id or, if it has none, of its text, its attributes and its number among identical
     comments.
     ``attributes`` contains the other columns: ``{column: text}``.
     """

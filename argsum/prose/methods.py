@@ -267,8 +267,8 @@ class SentenceSupport:
     cites
         The remaining citations: statements that the sentence is close to.
     scores
-        ``similarity`` to the closest cited statement; ``overlap``, their words' Jaccard index;
-        ``near``, the cosine with the mean of all cited statements; ``closer``, the share of
+        ``similarity`` to the closest cited statement; ``overlap``, the Jaccard index of their
+        words; ``near``, the cosine with the mean of all cited statements; ``closer``, the share of
         statements at other key points that are closer; ``clause``, the largest such share of any
         clause.
     """

@@ -11,7 +11,7 @@ class ProseSummary(models.Model):
     """The summary of an analysis that one run writes.
 
     ``revision`` is the analysis's revision when the run began. ``printed`` counts the sentences
-    that their citations support, and ``left_out`` counts the other sentences; both are known once
+    supported by their citations, and ``left_out`` counts the other sentences; both are known once
     every reply has been checked.
     """
 

@@ -91,8 +91,8 @@ def reduce_vectors(
 def umap_class() -> Any:
     """Return UMAP, with compiled functions cached in ``NUMBA_CACHE_DIR`` for the next process.
 
-    Only a few of its functions enable caching themselves. Here, it is enabled in the same way as
-    by Numba's own decorator, and only before a function is first compiled.
+    Only a few of UMAP's functions enable caching themselves. This function enables it for the
+    others as Numba's decorator would, but only before they are first compiled.
     """
     import umap
     from numba.core.caching import NullCache

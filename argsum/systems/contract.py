@@ -85,7 +85,7 @@ class Summary:
     match : shape (n, k), or None
         Match scores of arguments with key points, if available.
     reason
-        Why there is no result, in a few words.
+        A short reason if there is no result.
     """
 
     key_points: Sequence[KeyPoint] = ()
@@ -168,11 +168,11 @@ class SummarizationSystem:
     name
         Lower-case letters, digits and underscores; stored with every run.
     title, about, citation
-        Its name, its description in one sentence, and its publication.
+        Display name, description in one sentence, and publication.
     summarize
         Computes one setting of one cell; identical input gives an identical summary.
     needs
-        Which of `MATCH`, `QUALITY` and `VECTORS` it asks its tools for.
+        Those of `MATCH`, `QUALITY` and `VECTORS` that the system requests from its tools.
     parameters
         In the order used in the text of a setting.
     variants

@@ -51,7 +51,7 @@ def barh(
         Scores of candidates with candidates. If a scorer depends on the order of two texts, the
         mean of the pair's two scores is used.
     own : length c
-        The argument that candidate j is; None for a generated candidate.
+        Position of candidate j among the arguments; None for a generated candidate.
     threshold
         Two texts match if their score is above this value.
 

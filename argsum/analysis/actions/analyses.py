@@ -90,7 +90,7 @@ def count_points(analysis: Analysis, points: Collection[int] | None = None) -> N
 
 
 def _counted(grouped: Any, unit: Any) -> dict[int, tuple[int, int]]:
-    """Map key points to the numbers of comments or voices, and of those with a sure statement."""
+    """Map key points to two counts of comments or voices: all, and those with a sure statement."""
     rows = grouped.annotate(
         n=Count(unit, distinct=True), sure=Count(unit, distinct=True, filter=Placement.SURE)
     )
@@ -221,7 +221,7 @@ class ScorerTools:
         return vectors if self.side is None else self.side.added(vectors, parts[0])
 
     def filler(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which texts are filler, shape (n,); all False without a filler model."""
+        """Return which texts are filler, shape (n,); all False if there is no filler model."""
         import numpy as np
 
         if self._filler is None or not texts:
@@ -230,7 +230,7 @@ class ScorerTools:
         return self._filler.is_filler(texts, vectors)
 
     def quality(self, texts: Sequence[str]) -> Scores:
-        """Return the writing quality of each text, shape (n,), or nan without a scorer."""
+        """Return the writing quality of each text, shape (n,), or nan if there is no scorer."""
         import numpy as np
 
         if self._quality is None:
@@ -245,7 +245,7 @@ class ScorerTools:
         return scores
 
     def _readers(self) -> list[VectorReader]:
-        """Return only the multilingual reader, or the match scorer's reader and then any other."""
+        """Return the multilingual reader alone, or the match scorer's reader and any other."""
         if self.other is not None and self.encoder_name == MULTILINGUAL:
             return [self.other]
         own = VectorReader(self.encoder.key, self.encoder.embedder)

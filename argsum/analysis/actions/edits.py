@@ -342,7 +342,7 @@ def set_state(
 def take_proposed(
     *, analysis: Analysis, actor: User, seen: int, hides_found: bool = False
 ) -> PointChange:
-    """Accept all proposed key points; optionally hide shown ones whose text no person wrote.
+    """Accept all proposed key points; optionally hide shown ones whose text nobody wrote by hand.
 
     Raises EditRefused if no key points, or too many, are proposed.
     """
@@ -452,12 +452,12 @@ def move_statements(
 
 
 def by_hand(point: FoundPoint, text: str) -> dict[str, Any]:
-    """Return the fields to set when a person writes a key point's text. These clear its writer."""
+    """Return the fields to set when a person writes a key point's text, clearing its writer."""
     return {"text": text} | ({"writer_id": None} if point.writer_id else {})
 
 
 def _moves(analysis: Analysis, rows: Sequence[FoundPoint], to: FoundPoint | None) -> list[Move]:
-    """Return moves of all statements at the given key points; those placed by hand remain so.
+    """Return moves of all statements at the given key points, still marking those placed by hand.
 
     Placements by hand come first, then sure ones, because only a statement's first move counts.
     """

@@ -59,7 +59,7 @@ SHARE = 5 * PIECE
 
 
 def ask_for_help(analysis: Analysis, statements: int) -> None:
-    """Queue shares of statements, last first, because the analysis job starts with the first."""
+    """Queue shares of statements, last share first; the analysis job starts with the first one."""
     for start in reversed(range(SHARE, statements, SHARE)):
         about: Any = {
             "key": f"{analysis.public_id}:{start}",

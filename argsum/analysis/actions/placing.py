@@ -53,9 +53,9 @@ class Changes:
 def apply_moves(analysis: Analysis, moves: Iterable[Move]) -> Changes:
     """Move statements.
 
-    If a statement is already at the target, the two rows become one row, which is by hand if
-    either row was, or else sure if either row was. A statement that is still at another key point
-    gets no row without a key point.
+    If a statement is already at the target, the two rows become one. It is marked as placed by
+    hand if either row was; otherwise, it is marked as sure if either row was. A statement that is
+    still at another key point gets no row without a key point.
     """
     changes = Changes()
     for move in moves:

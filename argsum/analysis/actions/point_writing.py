@@ -227,7 +227,7 @@ class PointWritingKind:
         return list(rows.values_list("text", flat=True))
 
     def check(self, run: Run) -> list[str]:
-        """Check that each finished call has one row with its own fence that matches its reply."""
+        """Check that each finished call has one row with the call's fence and a matching reply."""
 
         def is_as_said(row: WrittenPoint, call: Call) -> bool:
             value = self.read(run, call, call.reply).value if call.reply else None
@@ -340,7 +340,7 @@ def check_written(work: JobContext) -> None:
 def _is_over(run: Run, work: JobContext) -> bool:
     """End the job and request rewrites of refused texts, or return False if any are unchecked.
 
-    This takes the gate's lock, without which no reply can be stored, so none arrives in between.
+    Replies are stored under the same gate lock, so no reply can arrive in between.
     """
     with transaction.atomic(), locked_gate(run.endpoint):
         run.refresh_from_db(fields=["state"])
@@ -360,7 +360,7 @@ def _unchecked(run: Run) -> list[WrittenPoint]:
 
 
 def _again(run: Run) -> list[Subject]:
-    """Return new requests for refused texts. The engine skips those already made."""
+    """Return new requests for refused texts. The engine skips existing requests."""
     rows = run.written_points.filter(verdict=Verdict.REFUSED, attempt__lt=ATTEMPTS)
     ids = rows.order_by("pk").values_list("call__subject_ids", flat=True)
     return [AnalysisCallKey.of(subject).again.subject for subject in ids]

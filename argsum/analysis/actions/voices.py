@@ -108,7 +108,7 @@ def recount(cell: Cell) -> None:
 def change_group(
     *, group: NearDuplicateGroup, actor: User | None, is_out: bool, comment: Comment | None = None
 ) -> None:
-    """Remove a comment from a group or put it back; without a comment, undo or restore the group.
+    """Remove a comment from a group or put it back. By default, undo or restore the whole group.
 
     Raises GroupRefused if the comment is not in the group, or is already in that state.
     """

@@ -76,7 +76,8 @@ class AnalysisSerializer(ReadSerializer):
     def get_encoder(self, row: Analysis) -> str:
         """Return the name of the encoder.
 
-        ``shipped`` means the match scorer's encoder. The name is empty if a scorer has its own.
+        ``shipped`` means the match scorer's encoder. The name is empty if a scorer has its own
+        encoder.
         """
         return encoder_of(row).name
 
@@ -86,9 +87,9 @@ class AnalysisSerializer(ReadSerializer):
 
 
 class WritingSerializer(serializers.Serializer):
-    """Outcome of a writing run, as numbers of key points.
+    """Outcome of a writing run, as counts of key points.
 
-    ``kept`` counts those that did not change: ``refused`` because the new text was nearer to
+    ``kept`` counts key points that did not change: ``refused`` because the new text was nearer to
     another key point, ``unusable`` because no reply could be used, and ``same`` because the new
     text is the same.
     """

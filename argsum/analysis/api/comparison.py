@@ -43,7 +43,7 @@ class GroupSerializer(serializers.Serializer):
 
 
 class InGroupSerializer(serializers.Serializer):
-    """The figures of a key point or theme in one group."""
+    """The figures for a key point or theme in one group."""
 
     share = ShareSerializer()
     difference = FigureSerializer(
@@ -169,7 +169,7 @@ class ReportedThemeSerializer(serializers.Serializer):
 
 
 class EditsSerializer(serializers.Serializer):
-    """Numbers of one person's edits, by kind."""
+    """Counts of one person's edits, by kind."""
 
     person = serializers.CharField()
     edits = FactSerializer(many=True)

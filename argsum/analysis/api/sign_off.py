@@ -19,8 +19,8 @@ from .points import SeenInput
 class SignOffSerializer(serializers.Serializer):
     """The newest sign-off. ``is_current`` is true if the key points shown are still the same.
 
-    ``digest`` is the SHA-256 of their texts and themes. Without a sign-off, ``by``, ``at`` and
-    ``digest`` are null.
+    ``digest`` is the SHA-256 of their texts and themes. If there is no sign-off, ``by``, ``at``
+    and ``digest`` are null.
     """
 
     is_current = serializers.BooleanField(source="is_valid")

@@ -70,7 +70,7 @@ class AnsweredStratum:
     answers
         Answered pairs drawn from the stratum.
     hits
-        Number of these that make the point, with halves if two people disagree.
+        Number of answered pairs that make the point. A pair counts half if two people disagree.
     """
 
     pairs: int
@@ -80,7 +80,7 @@ class AnsweredStratum:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditedShare(Bounded):
-    """A share (0–1) from ``answers`` about pairs, of which ``hits`` make the point."""
+    """A share (0–1) based on ``answers`` answered pairs, of which ``hits`` make the point."""
 
     answers: int
     hits: float = 0.0
@@ -344,7 +344,7 @@ def _mean(parts: Sequence[_Part]) -> float:
 
 
 def _narrower(parts: Sequence[_Part], comments: int = 0) -> tuple[float, float]:
-    """Return the narrower of two intervals: the one by strata or the one from the sample alone."""
+    """Return the narrower of the stratified interval and the interval from the sample alone."""
     intervals = [_joined(parts, comments=comments), _alone(parts, comments)]
     return min(intervals, key=lambda interval: interval[1] - interval[0])
 
@@ -352,7 +352,7 @@ def _narrower(parts: Sequence[_Part], comments: int = 0) -> tuple[float, float]:
 def _joined(
     parts: Sequence[_Part], confidence: float = CONFIDENCE, comments: int = 0
 ) -> tuple[float, float]:
-    """Combine the intervals of all strata, and that of the comments if their number is given.
+    """Combine the intervals of all strata, and of the comments if their number is given.
 
     The interval is widened to whole pairs. Otherwise, it would be too short when few pairs remain:
     if 8 of 10 pairs were drawn and all make the point, the interval would not contain 9 of 10,

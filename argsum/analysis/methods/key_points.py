@@ -143,8 +143,9 @@ def best_put(
 ) -> int:
     """Return the position of the best statement of a group, or the first of those tied.
 
-    ``central`` are mean match scores with the others. ``quality`` is 0–1, or nan if unknown, which
-    counts as the group's mean. ``known`` are the words of all statements, for detecting typos.
+    ``central`` are mean match scores with the other statements. ``quality`` is 0–1, or nan if
+    unknown, which counts as the group's mean. ``known`` are the words of all statements, for
+    detecting typos.
     """
     scores = _standard(np.asarray(central, dtype=np.float64))
     scores = scores + QUALITY * _standard(np.asarray(quality, dtype=np.float64))
@@ -327,7 +328,7 @@ def _grouped(vectors: Scores, cutoff: float, sure_from: float | None) -> IntArra
 
 
 def _add_rare(vectors: Scores, ids: IntArray, sure_from: float) -> None:
-    """Group remaining statements into rare key points if two or more surely say the same thing."""
+    """Form rare key points from remaining statements if two or more clearly say the same thing."""
     left = np.flatnonzero(ids == NONE)
     if len(left) < RARE_SIZE:
         return
@@ -414,7 +415,7 @@ def is_sure(scores: Scores, same_side: Scores, tools: AnalysisTools) -> NDArray[
 def _stands_for(
     texts: Sequence[str], vectors: Scores, rows: IntArray, tools: AnalysisTools, known: KnownWords
 ) -> int:
-    """Return the position of the best-written statement among the most central of a group."""
+    """Return the position of the best-written of the most central statements of a group."""
     central = vectors[rows] @ vectors[rows].mean(axis=0)
     candidates = min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, int(CENTRAL * len(rows))))
     near = np.argsort(-central, kind="stable")[:candidates]

@@ -30,7 +30,7 @@ CHI_SQUARED, FISHER, PERMUTATION = "chi-squared", "Fisher", "permutation"
 
 @dataclass(frozen=True)
 class Share:
-    """k of n with its exact 95 % interval. The share is undefined without comments.
+    """k of n with its exact 95 % interval. The share is undefined if there are no comments.
 
     Wilson's interval is narrower, but for shares near 0 or 1, which most key points have, its
     coverage is .83 to .89.
@@ -87,7 +87,7 @@ def share_difference(share: Share, other: Share, confidence: float = 0.95) -> Sh
     """Return the difference between independent shares, with an interval from their intervals.
 
     Zou and Donner (2008), Statistics in Medicine 27, 1693–1702: the distances of both bounds from
-    their shares are combined like the legs of a right triangle. This uses exact intervals, whereas
+    their shares are combined like the legs of a right triangle. The intervals are exact, whereas
     Newcombe's method 10 uses Wilson's. Both shares must have n > 0.
     """
     p1, p2 = share.k / share.n, other.k / other.n
@@ -169,7 +169,7 @@ LEAST = RULES["groups"].least
 
 @dataclass(frozen=True)
 class InGroup:
-    """Figures of a key point in one group.
+    """Figures for a key point in one group.
 
     Attributes
     ----------
@@ -177,8 +177,8 @@ class InGroup:
         The share in the other group, or in all other groups together if there are more than two,
         and the difference from it. None if the group is too small.
     p
-        The p-value of the difference, corrected together with all others (Holm). None if there
-        was no test.
+        The p-value of the difference, corrected together with all other p-values (Holm). None if
+        there was no test.
     """
 
     share: Share
@@ -203,14 +203,14 @@ class InGroup:
 
 @dataclass(frozen=True)
 class PointByGroup:
-    """Figures of a key point in all groups.
+    """Figures for a key point in all groups.
 
     Attributes
     ----------
     all
         The share in the comments of all groups.
     groups
-        The figures of each group, in the order of the groups.
+        The figures for each group, in the order of the groups.
     p_alone, p
         The p-value of the test for equal shares in all tested groups, uncorrected and corrected
         over all key points (Holm). None if there was no test.
@@ -245,14 +245,14 @@ def compare_groups(sizes: Sequence[int], counts: Sequence[Sequence[int]]) -> lis
     sizes : length g
         Number of comments in each group.
     counts : shape (points, g)
-        Number of these that mention the key point.
+        Number of comments in each group that mention the key point.
 
     Returns
     -------
-    The figures of each key point, in order. With two groups, the difference is the first minus the
-    second, and its p-value is that of the key point. With more groups, each is compared with all
-    others together. These p-values are corrected over all key points and groups at once, and the
-    intervals of a key point are simultaneous (Bonferroni), because pages show the widest
+    The figures for each key point, in order. With two groups, the difference is the first minus
+    the second, and its p-value is that of the key point. With more groups, each is compared with
+    all others together. These p-values are corrected over all key points and groups at once, and
+    the intervals of a key point are simultaneous (Bonferroni), because pages show the widest
     difference. Groups with fewer than `LEAST` comments are left out in both cases.
     """
     n = np.asarray(sizes, dtype=np.int64)

@@ -44,7 +44,7 @@ def centred(vectors: Scores, middle: Scores | None = None) -> Scores:
 
 
 def likeness_map(vectors: Scores) -> FloatArray:
-    """Return the map, shape (d, d), after which cosines measure the similarity of score rows.
+    """Return the map, shape (d, d), that makes cosines measure the similarity of score rows.
 
     The centred rows of scores of ``vectors`` with themselves have the products v C vᵀ, where C is
     the scatter matrix of the vectors. The map is the square root of C.
@@ -335,7 +335,7 @@ def _shortened(word: str) -> Iterator[str]:
 
 
 def _is_slip(word: str, common: str) -> bool:
-    """Return whether a word is a slip, not a form of the common word ("stops" for "stop")."""
+    """Return whether a word is a slip, not a form of a frequent word ("stops" for "stop")."""
     if word == common or word[0] != common[0]:
         return False
     least = min(len(word), len(common)) - ENDING + 1

@@ -142,7 +142,7 @@ def theme_names(
     points, themes : length k
         Texts of key points, largest first, and the number of the theme of each.
     language
-        Two-letter code. All words in other languages then count as content words.
+        Two-letter code. Words in any other language count as content words.
     """
     stop = _STOP.get(language, _ANY)
     words = _WordForms()

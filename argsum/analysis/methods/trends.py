@@ -68,8 +68,8 @@ def usual_period(first: date, last: date, comments: int) -> str:
     """Return the default period for a span.
 
     Among lengths that give `FEWEST` to `MOST` periods, this is the shortest with `ENOUGH` comments
-    per period on average, or else the longest. If no length gives that many periods, this is the
-    longest with more than `MOST` periods, or else days.
+    per period on average, or the longest if no length has as many. If no length gives that many
+    periods, this is the longest with more than `MOST` periods, or days if there is no such length.
     """
     numbers = {period: len(periods_between(first, last, period)) for period in PERIODS}
     fitting = [period for period in PERIODS if FEWEST <= numbers[period] <= MOST]
@@ -126,7 +126,7 @@ def trends_of(sizes: Sequence[int], counts: Iterable[Sequence[int]]) -> list[Tre
     sizes : length t
         Number of comments in each period, in chronological order.
     counts : shape (points, t)
-        Number of these that mention the key point.
+        Number of comments in each period that mention the key point.
     """
     rows = [list(row) for row in counts]
     tests = [trend_test(row, sizes) for row in rows]

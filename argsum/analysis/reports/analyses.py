@@ -33,7 +33,7 @@ def analyses_of(study: Study) -> QuerySet[Analysis]:
 
 
 def listed(rows: QuerySet[Analysis]) -> QuerySet[Analysis]:
-    """Annotate analyses with the numbers of shown and proposed key points."""
+    """Annotate analyses with the counts of shown and proposed key points."""
     return rows.annotate(
         points_shown=_counted(FoundPoint.State.SHOWN),
         points_proposed=_counted(FoundPoint.State.PROPOSED),
@@ -59,7 +59,7 @@ def edits_since(analysis: Analysis, revision: int) -> int:
 
 
 def foreign_language(analysis: Analysis) -> str:
-    """Return the language of the comments if the match scorer does not support it, else ""."""
+    """Return the language of the comments, or "" if the match scorer supports it."""
     scorer: Scorer = analysis.match_scorer
     if analysis.language in ("", "en") or scorer.base_model not in MADE_FOR_ENGLISH:
         return ""
@@ -70,7 +70,7 @@ def foreign_language(analysis: Analysis) -> str:
 
 
 def has_comments(cell: Cell) -> bool:
-    """Return whether statements come from comments. Otherwise each counts as one comment."""
+    """Return whether statements come from comments. If not, each statement counts as a comment."""
     return cell.comments.exists()
 
 
@@ -78,7 +78,7 @@ def has_comments(cell: Cell) -> bool:
 class StatementSearch:
     """A filter for statements: their text, and a column value and the period of their comments.
 
-    ``query`` is the URL query of the filter and of the counted ``unit``.
+    ``query`` is the URL query for the filter and the counted ``unit``.
     """
 
     search: str = ""
@@ -162,7 +162,7 @@ class AnalysisCallKey(NamedTuple):
 
 @dataclass(frozen=True)
 class PointOutcomes:
-    """Numbers of key points in a run, by outcome.
+    """Counts of key points in a run, by outcome.
 
     ``kept`` counts those that did not change: ``refused`` because the written text was nearer to
     another key point, and ``unusable`` because no reply could be used. ``changed`` were edited by
@@ -227,7 +227,7 @@ def coder_in_words(analysis: Analysis) -> str:
 
 
 def writers_of(points: QuerySet[FoundPoint]) -> dict[str, int]:
-    """Map models and prompts to their numbers of key points, largest first, using two queries."""
+    """Count key points by the model and prompt that wrote them, largest first, in two queries."""
     grouped = points.exclude(writer=None).order_by().values_list("writer")
     numbers = dict(grouped.annotate(n=Count("pk")))
     counts: dict[str, int] = {}

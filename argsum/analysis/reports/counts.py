@@ -43,7 +43,7 @@ NOUNS = {POINTS: (lazy("key point"), lazy("key points")), THEMES: (lazy("theme")
 
 
 class NamedView:
-    """Names of a view: key points or themes."""
+    """Names for a view: key points or themes."""
 
     view: str
 
@@ -86,7 +86,7 @@ class CommentColumn:
     values, sizes
         Values in natural order, and the number of comments with each.
     counts : shape (points, values)
-        Number of these comments that mention the key point.
+        Number of comments with each value that mention the key point.
     without
         Number of comments without a value.
     barred

@@ -29,7 +29,7 @@ class CorrectedShare:
 
 
 class CorrectionSource(Protocol):
-    """A source of corrected shares, with key points by primary key."""
+    """A source of corrected shares, keyed by the primary keys of key points."""
 
     def of_all(self, analysis: Analysis) -> Mapping[int, CorrectedShare]:
         """Map key points to their corrected shares of all comments."""
@@ -92,7 +92,7 @@ class CitedStatement:
 
     @property
     def mentions(self) -> str:
-        """The number of comments with the statement, in words."""
+        """The number of comments with the statement, as text."""
         # In a dataset without comments, each argument counts as one.
         number = max(1, self.comments)
         return ngettext("%s comment", "%s comments", number) % f"{number:,}"

@@ -62,7 +62,7 @@ def quoted(text: str) -> str:
 
 
 def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -> str:
-    """Return a sentence on how large undetected differences may be, or "" without intervals."""
+    """Return a sentence on how large undetected differences may be; "" if no interval exists."""
     known = [difference for difference in differences if difference and difference.low is not None]
     if not known:
         return ""
@@ -160,7 +160,7 @@ class GroupComparison(NamedView):
 
 
 def why_barred(column: CommentColumn) -> str:
-    """Return, in words, why a column forms no groups."""
+    """Return the reason why a column forms no groups, as a phrase."""
     reasons = {
         counting.TOO_MANY: _("more than %d different values") % counting.MOST_VALUES,
         counting.TOO_LONG: _("long texts"),
@@ -171,7 +171,7 @@ def why_barred(column: CommentColumn) -> str:
 
 
 def chosen_column(counts: CommentCounts, wanted: str) -> CommentColumn | None:
-    """Return the requested column, or else the first column that forms groups."""
+    """Return the requested column or, by default, the first column that forms groups."""
     named = [column for column in counts.comparable if column.name == wanted]
     return next(iter(named or counts.comparable), None)
 
@@ -352,7 +352,7 @@ def groups_figure(comparison: GroupComparison, files: Files, rows: Sequence[Any]
 
 
 def cells_of(comparison: GroupComparison, address: Any) -> list[dict[str, Any]]:
-    """Return table rows in words, each cell with the URL of its comments.
+    """Return table rows as text, each cell with the URL of its comments.
 
     ``address`` returns the URL of a key point or theme, filtered by a group of comments.
     """

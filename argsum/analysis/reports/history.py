@@ -94,7 +94,7 @@ State = FoundPoint.State
 class SignOffState:
     """The newest sign-off of an analysis, and whether it is still valid.
 
-    ``shown`` and ``proposed`` are the current numbers of key points.
+    ``shown`` and ``proposed`` are the current counts of key points in these states.
     """
 
     newest: SignOff | None

@@ -30,7 +30,7 @@ BEST_FIRST = ("-is_by_hand", "-is_sure", "-score", "argument_id")
 
 @dataclass(frozen=True)
 class PointCounts:
-    """Numbers of statements, of comments with any of them, and of comments with a sure one."""
+    """Counts of statements, of comments with any of these, and of comments with a sure one."""
 
     statements: int = 0
     comments: int = 0

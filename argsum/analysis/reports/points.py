@@ -57,7 +57,7 @@ class PointRow:
 
     @property
     def words(self) -> str:
-        """Both counts in words. Computing them in a template would take a millisecond."""
+        """Both counts as text. Computing them in a template would take a millisecond."""
         number = self.statements
         statements = ngettext("%s statement", "%s statements", number) % f"{number:,}"
         return f"{self.mentions} · {statements}"
@@ -150,7 +150,7 @@ def point_rows(
 
 
 def counted_figures(analysis: Analysis, counts: Any, unit: str, total: int) -> dict[str, Any]:
-    """Return the common fields of `PointRow` and `ThemeRow`. ``counts`` may be a key point."""
+    """Return the fields shared by `PointRow` and `ThemeRow`. ``counts`` may be a key point."""
     counted, sure = int(getattr(counts, unit)), sure_of(analysis, counts, unit)
     return {
         "counted": counted,
@@ -269,7 +269,7 @@ def statement_page(
     known: int,
     number: str | None,
 ) -> tuple[Page, list[Placement]]:
-    """Return one page of statements. ``known`` is the stored count for use without filters."""
+    """Return one page of statements. ``known`` is the stored count, used if no filter is set."""
     if narrow.is_on:
         keys = statement_keys(analysis, point, narrow)
         page = Paginator(keys, PER_PAGE).get_page(number)

@@ -84,7 +84,7 @@ class ReportedTheme:
 
 @dataclass(frozen=True)
 class Edits:
-    """Numbers of one person's edits, by kind."""
+    """Counts of one person's edits, by kind."""
 
     person: str
     verbs: Sequence[tuple[str, int]]
@@ -310,7 +310,7 @@ def _says(first: ReportedPoint | None, number: int, covered: Share) -> str:
 def _facts(
     analysis: Analysis, covered: int, writers: Mapping[str, int], coder: str
 ) -> list[tuple[str, str]]:
-    """Return the sources of the comments and the method of the analysis, in words."""
+    """Return the sources of the comments and the method of the analysis, as text."""
     sources, out = kept("sources", analysis, partial(_sources, analysis))
     files = [f"{name} ({n:,})" for name, n in sources[:MOST_SOURCES] if name]
     reasons = dict(CellArgument.LeftOut.choices)
@@ -340,7 +340,7 @@ def _facts(
 
 
 def _voices(analysis: Analysis) -> str:
-    """Return the number of voices in words; empty if every comment is a voice."""
+    """Return the number of voices as text; empty if every comment is a voice."""
     if analysis.voices == analysis.comments:
         return ""
     text = _("%s: near-duplicate comments, such as copies of a form letter, count as one")
@@ -397,7 +397,7 @@ def theme_note(theme: ReportedTheme) -> str:
 
 
 def _shares_in_words(point: ReportedPoint | ReportedTheme) -> str:
-    """Return the sure share of comments, and the share including *perhaps* if it differs."""
+    """Return the sure share of comments, and the share with uncertain ones if it differs."""
     sure, share = percents(point.sure), percents(point.share)
     if point.share.k and not point.sure.k:
         return _("perhaps %s") % share

@@ -98,7 +98,7 @@ def parts_of(report: Report, files: FilesOf) -> list[ReportPart]:
 
 
 def _summary(report: Report) -> list[ReportPart]:
-    """Return the summary in prose and its cited statements, or no parts without a summary."""
+    """Return the summary in prose and its cited statements, or no parts if there is none."""
     if report.summary is None:
         return []
     # Key points and themes that have been renamed since have no share.
@@ -351,7 +351,7 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
 
 
 def _pieces(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
-    """Yield stored rows, each after its statement's position and its mention and row keys."""
+    """Yield stored rows, each preceded by its statement's position, mention key and row key."""
     placed = CellArgument.objects.filter(cell=analysis.cell_id).order_by("position")
     last = -1
     while few := list(placed.filter(position__gt=last).values_list("pk", "position")[:PIECE]):

@@ -112,7 +112,7 @@ def _across(starts: Sequence[tuple[date, str]]) -> Axis:
 
 
 def _panel(rows: Sequence[dict[str, Any]], plane: Plane) -> list[Layer]:
-    """Return the band, line and dots of one key point in pixels, because panels share no scale."""
+    """Return the band, line and dots of one key point in pixels; panels have separate scales."""
     marked = [
         {
             "x": plane.x(seconds(row["at"].isoformat())),

@@ -32,7 +32,7 @@ class ThemeRow:
     points
         The key points on the page.
     rare, more
-        Numbers of the theme's other key points: those that few people make, and the rest.
+        Counts of the theme's other key points: those that few people make, and the rest.
     is_open
         Whether the page shows the key points.
     """

@@ -139,7 +139,7 @@ def over_time(
 def _by_period(
     comment_counts: CommentCounts, period: str
 ) -> tuple[list[date], list[int], list[list[int]]]:
-    """Return first days, numbers of comments, and numbers that mention each key point."""
+    """Return, by period, the first day, the comment count, and the mentions of each key point."""
     from argsum.analysis.methods.trends import periods_between, start_of
 
     first, last = comment_counts.days[0][0], comment_counts.days[-1][0]
@@ -156,7 +156,7 @@ def _by_period(
 
 
 def named(start: date, period: str) -> str:
-    """Return a period in words."""
+    """Return the display name of a period."""
     if period == "day":
         return start.isoformat()
     if period == "week":

@@ -27,7 +27,7 @@ BANDS_RECIPE = gettext_lazy("Statements with a weaker match (“perhaps”) coun
 
 
 def copies_note(analysis: Analysis, unit: str) -> str:
-    """Return a note on what tests assume about near-duplicates, or "" if these count once."""
+    """Return a note on what tests assume about near-duplicates, or "" if they count once."""
     if unit == VOICES or analysis.voices == analysis.comments:
         return ""
     return _(
@@ -42,14 +42,14 @@ def unit_of(wanted: str | None) -> str:
 
 
 def counted_in_words(number: int, unit: str) -> str:
-    """Return a number of comments or voices in words."""
+    """Return a number of comments or voices as text, with the noun."""
     if unit == VOICES:
         return ngettext("%s distinct voice", "%s distinct voices", number) % f"{number:,}"
     return ngettext("%s comment", "%s comments", number) % f"{number:,}"
 
 
 def mentions_in_words(number: int, sure: int, unit: str) -> str:
-    """Return, in words, how many comments or voices make a point, and how many more perhaps do."""
+    """Return, as text, how many comments or voices make a point, and how many more may make it."""
     if number == sure:
         return counted_in_words(number, unit)
     if not sure:
@@ -68,7 +68,7 @@ def sure_of(analysis: Analysis, counts: Any, unit: str) -> int:
 
 
 def both_in_words(analysis: Analysis, counts: Any, unit: str = COMMENTS) -> str:
-    """Return, in words, the comments that mention a key point, and the voices if there are fewer.
+    """Return, as text, how many comments mention a key point, and how many voices if fewer.
 
     The unit comes first. ``counts`` is a key point or its `PointCounts`.
     """
@@ -81,9 +81,9 @@ def both_in_words(analysis: Analysis, counts: Any, unit: str = COMMENTS) -> str:
 
 
 def voice_of(path: str = "") -> Case:
-    """Return the voice of a comment as a number: its group's number, or else its own.
+    """Return the voice of a comment as a number: its group's, or its own if it is ungrouped.
 
-    ``path`` is the lookup path to the comment, ending in two underscores. Numbers of groups are
+    ``path`` is the lookup path to the comment, ending in two underscores. Group numbers are
     negative.
     """
     return Case(
@@ -141,7 +141,7 @@ class DuplicateGroupRow:
 
 
 def groups_of(cell: Cell) -> QuerySet[NearDuplicateGroup]:
-    """Return the groups of a cell with their numbers of comments, largest first."""
+    """Return the groups of a cell with their comment counts, largest first."""
     is_in = Q(members__is_out=False)
     rows = cell.duplicate_groups.select_related("centre")
     rows = rows.annotate(out=Count("members", filter=~is_in))
@@ -150,7 +150,10 @@ def groups_of(cell: Cell) -> QuerySet[NearDuplicateGroup]:
 
 
 def group_rows(groups: Sequence[Any], most: int) -> list[DuplicateGroupRow]:
-    """Return groups with up to ``most`` of their most different variations, one query each."""
+    """Return groups with up to ``most`` of their most different variations.
+
+    This takes one query per group.
+    """
     rows = []
     for group in groups:
         differing = members_of(group).exclude(comment__text=group.centre.text)[:most]

@@ -383,7 +383,7 @@ def theme_after(change: PointChange) -> str:
 
 
 def moved_in_words(number: int, change: PointChange) -> str:
-    """Return, in words, where key points were moved."""
+    """Return a message that says where key points were moved."""
     theme = theme_after(change)
     if not theme:
         sentence = ngettext(

@@ -145,7 +145,7 @@ class TrendSelection:
 
 
 def _trend_selection(request: StudyRequest, analysis: Analysis) -> TrendSelection:
-    """Return up to six key points or themes: those requested, or else the most frequent."""
+    """Return up to six key points or themes: those requested or, by default, the most frequent."""
     counts = _counts(request, analysis)
     trend = trends.over_time(analysis, counts, request.GET.get("period", ""))
     rows = trend.rows if trend else []

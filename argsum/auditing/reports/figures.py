@@ -54,11 +54,11 @@ class AuditedPoint:
     Attributes
     ----------
     machine, perhaps, comments
-        Numbers of comments at the last draw: behind the key point, perhaps behind it, and all.
+        Counts of comments at the last draw: behind the key point, perhaps behind it, and all.
     precision
         Precision for the comments behind the key point.
     count, share
-        Shares that make the point among these comments and in the population they represent.
+        Shares that make the point: of the comments, and of the population they represent.
     """
 
     point: FoundPoint
@@ -91,7 +91,7 @@ class AuditedPoint:
 
 @dataclass(frozen=True)
 class AuditFigures:
-    """All figures of the audits of an analysis.
+    """All audit figures for an analysis.
 
     ``stale`` counts answered pairs whose key point has a new text or is no longer shown. No figure
     uses them. ``moved`` counts pairs that edits have since moved to another band. Precision refers
@@ -151,7 +151,7 @@ class AuditFigures:
 
 
 def audit_of(analysis: Analysis) -> AuditFigures | None:
-    """Return the figures of an analysis; None before its first round is opened."""
+    """Return the figures for an analysis; None before its first round is opened."""
     rounds = list(
         AuditRound.objects.filter(analysis=analysis).exclude(state=AuditRound.State.DRAFT)
     )

@@ -21,7 +21,7 @@ PairKey = tuple[int, int]
 
 @dataclass(frozen=True)
 class FrameSizes:
-    """Numbers of pairs of an analysis.
+    """Counts of the pairs of an analysis.
 
     ``units`` counts comments, or statements if there are no comments. ``texts`` are those of the
     shown key points, largest first. ``counted`` has the number of pairs of each key point in the

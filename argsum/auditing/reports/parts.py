@@ -1,4 +1,4 @@
-"""Compute corrected shares of groups and periods from the audited pairs in each."""
+"""Compute corrected shares for groups and periods from the audited pairs in each."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -67,7 +67,7 @@ class AuditCorrections:
 
 @dataclass(frozen=True)
 class PartTotals:
-    """Numbers of comments in each part, and of those in each key point's first two bands."""
+    """Counts of comments in each part, and of those in each key point's first two bands."""
 
     sizes: Counter[str]
     banded: Counter[tuple[int, str, str]]

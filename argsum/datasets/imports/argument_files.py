@@ -164,7 +164,7 @@ def read_argkp(source: ImportSource) -> Iterator[Line]:
 
 
 def read_pairs(source: ImportSource) -> Iterator[Line]:
-    """Read one row per argument and key point; without a label column, every row is a match."""
+    """Read one row per argument and key point. If no column has labels, every row is a match."""
     file = read_argument_pairs(source.path, name=source.name, **source.reading)
     if not file.has_label:
         yield from _matches_only(source.log.unread)

@@ -172,7 +172,7 @@ SAMPLE = Sample("sample-qualities.csv", _sample, {"dataset": DATASET}, after="ar
 
 
 def fits_qualities(look: Look) -> str:
-    """Return why the file fits, or "" without topics, arguments and both ArgQ-30k qualities."""
+    """Return why the file fits, or "" if it lacks topics, arguments or an ArgQ-30k quality."""
     if not {"argument", "topic", "wa", "macep"} <= look.bare:
         return ""
     return _("each row has an argument with a quality (%s)") % quality_columns(look.columns)[0]

@@ -179,7 +179,7 @@ class _Stars:
                         yield group
 
     def around(self, row: int, centre: int) -> NearDuplicates | None:
-        """Return the group of a centre, if any, and mark its members as grouped."""
+        """Return a centre's group, or None if it is empty, and mark its members as grouped."""
         shares: dict[int, float] = {row: 1.0}
         tried = {row}
         reached = [row]

@@ -18,7 +18,7 @@ LARGEST_SEED = 2**31 - 1
 
 
 class Half(NamedTuple):
-    """The half to keep and the seed that draws it."""
+    """The half to keep and the seed for drawing it."""
 
     part: str
     seed: int = 1
@@ -27,7 +27,7 @@ class Half(NamedTuple):
 def half_of(arguments: Iterable[tuple[str, str]], half: Half) -> set[int]:
     """Return the positions of the arguments in a half.
 
-    The test half contains half of each group, rounded to the even number as published, but at
+    The test half contains half of each group, with halves rounded to even as published, but at
     least one argument; the dev half contains the rest. The draw depends only on the seed, the
     group and its texts, and not on the order of the arguments or on other groups. ``arguments``
     contains the group (such as topic, stance and key point) and text of each argument. Raises

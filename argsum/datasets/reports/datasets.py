@@ -255,7 +255,7 @@ def _as_steps(counts: Mapping[str, int], is_of_statements: bool) -> tuple[Recipe
 
 @dataclass(frozen=True)
 class CellRow:
-    """One cell with its numbers of kept and excluded arguments by reason."""
+    """One cell with its argument counts by reason for exclusion ("" means kept)."""
 
     cell: Cell
     reasons: Mapping[str, int]
@@ -312,7 +312,7 @@ class ArgumentRow:
 
 
 def key_points_of(cell: Cell) -> QuerySet[ReferenceKeyPoint]:
-    """Return key points with the numbers of matching arguments and of those that are kept."""
+    """Return key points with their counts of matching arguments: all, and those that are kept."""
     is_match = Q(matches__is_match=True)
     return cell.key_points.annotate(
         matched=Count("matches", filter=is_match),

@@ -119,7 +119,7 @@ def is_confirmed(
 ) -> bool:
     """Return whether ids agree with key points, and clearly better in this order than in others.
 
-    Also true if every order puts all arguments in the same positions.
+    The result is also true if every order puts all arguments in the same positions.
     """
     own = [positions(order, clusterings.arguments) for clusterings in cells]
     others = [

@@ -195,7 +195,7 @@ def source_of(scorer: Scorer) -> str:
 
 
 def resolve(model: str) -> str:
-    """Return the folder of a model that is shipped or placed in ``models``, or else its name.
+    """Return the folder of a model that is shipped or placed in ``models``; otherwise its name.
 
     Raises
     ------

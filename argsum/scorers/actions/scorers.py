@@ -68,7 +68,7 @@ def default_scorers(study: Study, dataset: Dataset | None = None) -> tuple[Score
     """Return the default match and quality scorers.
 
     The default quality scorer is the imported quality if the arguments of the dataset have one.
-    Without a dataset, all arguments of the study count.
+    If no dataset is given, all arguments of the study count.
     """
     scorers = first_scorers(study)
     return scorers[MATCH], scorers[COLUMN if has_qualities(study, dataset) else QUALITY]

@@ -249,7 +249,7 @@ def train_members(
     """Train all members of a recipe in turn, and return a run with their mean weights.
 
     The results of single training runs vary. Averaging the weights of several runs from the same
-    initial weights gives a model that lies between them and matches more evenly. See
+    initial weights gives an intermediate model that matches more evenly. See
     docs/papers/argsum.md for the gain.
 
     Parameters

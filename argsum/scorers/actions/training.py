@@ -275,7 +275,7 @@ def split_statements(points: Sequence[Statements]) -> tuple[list[Statements], li
 def ship_match(
     argkp: Splits, recipe: ScorerRecipe, work: Path, say: Say
 ) -> tuple[Path, list[dict[str, Any]]]:
-    """Train the match scorer, and store its difference from the packaged model with the code.
+    """Train the match scorer, and store with the code its difference from the packaged model.
 
     Parameters
     ----------

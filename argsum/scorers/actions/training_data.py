@@ -1,4 +1,4 @@
-"""Training data of scorers, and figures of a match scorer on a split."""
+"""Training data for scorers, and figures for a match scorer on a split."""
 
 import json
 from collections import defaultdict
@@ -296,7 +296,7 @@ def scored_cells(
 
 
 def dev_figures(dev: Sequence[ScoredCell]) -> tuple[Figures, float]:
-    """Return dev figures, and the average precision of pairs, which chooses the weights.
+    """Return dev figures, and the average precision of pairs for choosing the weights.
 
     Between checks, the adjusted Rand index of a few cells varies by chance, but the ranking of
     argument pairs does not.
@@ -335,7 +335,7 @@ def chosen_on_dev(dev: Sequence[ScoredCell]) -> Figures:
 
 
 def split_figures(cells: Sequence[ScoredCell], chosen: Figures) -> Figures:
-    """Return the figures of one split.
+    """Return the figures for one split.
 
     ``excluding`` is the mean over the cells with enough clustered arguments (``cells_clustered``
     of ``cells_judged``), while ``excluding_with_zeros`` counts the other cells as 0.

@@ -31,7 +31,7 @@ LEAST_SHARE = 0.75
 
 @dataclass(frozen=True)
 class ClusterFigure:
-    """Figures of one clustering of one cell against the reference.
+    """Figures for one clustering of one cell against the reference.
 
     Attributes
     ----------
@@ -59,8 +59,8 @@ class OverCells:
     mean
         Mean over the cells with an index, or None.
     with_zeros
-        Mean over all cells, counting cells without an index as 0; None if there are no cells. This
-        value chooses and ranks settings, so that no setting wins by leaving cells out.
+        Mean over all cells, counting cells without an index as 0; None if there are no cells. Used
+        to choose and rank settings, so that no setting wins by leaving cells out.
     n, cells
         Numbers of cells with an index and of all cells.
     """
@@ -120,7 +120,7 @@ class BestPerCell:
 
 
 def cluster_figure(setting: str, reference: Sequence[str], ids: Sequence[int]) -> ClusterFigure:
-    """Return all figures of one clustering; both sequences have length n."""
+    """Return all figures for one clustering; both sequences have length n."""
     return ClusterFigure(
         setting,
         excluding=adjusted_rand(reference, ids, noise="exclude"),
@@ -292,7 +292,7 @@ class ScoredCell:
 
 @dataclass(frozen=True)
 class Clusterings:
-    """Figures of every cell at every threshold, from one kind of scores."""
+    """Figures for every cell at every threshold, from one kind of scores."""
 
     cells: Mapping[str, Sequence[ClusterFigure]]
 
@@ -316,7 +316,7 @@ class Clusterings:
         )
 
     def worth(self, threshold: float) -> float:
-        """Return the sum of both indices, which ranks thresholds; cells without an index add 0."""
+        """Return the sum of both indices, for ranking thresholds; cells without an index add 0."""
         return sum(cells.with_zeros or 0.0 for cells in self.at(threshold))
 
     def best_threshold(self) -> float:

@@ -154,7 +154,7 @@ class WritingRecipe(TrainingRecipe):
         Key points in a batch.
     learning_rate : float
         Falls to zero over all batches. It is from the paper (appendix A); the other numbers are
-        from the code.
+        from the authors' code.
     longest_in, longest_out : int
         Maximum numbers of tokens in the arguments and in the key point; longer input is cut at the
         end, where the weakest arguments are.
