@@ -308,7 +308,8 @@ class Job(models.Model):
         Weighted fair queueing: a new job waits behind the jobs of the same person, but not behind
         all other jobs, so that one person's 5,000 jobs do not delay another person's only job. A
         long job has the weight of many quick jobs. Quick jobs that are added later run first, but
-        only a limited number of them. A person's quick jobs are counted separately from the long jobs.
+        only a limited number of them. A person's quick jobs are counted separately from the long
+        jobs.
         """
         # A new person starts where the newest claimed job began, not at the first job ever.
         claimed = cls.objects.filter(fence__gt=0).exclude(state=cls.State.READY)
