@@ -44,9 +44,9 @@ def make_all_tables(connection: BaseDatabaseWrapper) -> bool:
 class MakeTables(Operation):
     """Several ``CreateModel`` operations, after which the models are built once.
 
-    Django rebuilds all related models after each of a hundred operations, which takes most of the
-    time needed to set up an empty database. Each operation must contain its complete table, with
-    fields, constraints and indexes. Operations may refer to each other in any order.
+    Django rebuilds all related models after each of a hundred operations; these rebuilds take most
+    of the time needed to set up an empty database. Each operation must contain its complete table,
+    with fields, constraints and indexes. Operations may refer to each other in any order.
     """
 
     serialization_expand_args = ["operations"]

@@ -37,7 +37,7 @@ def reseal(*, using: str = "default", older: Iterable[str] = ()) -> tuple[int, l
     """Encrypt every stored secret again with the first configured key.
 
     ``older`` contains additional decryption keys that are no longer configured. Returns the number
-    of rows with secrets and the names of those that no key can decrypt, which do not change.
+    of rows with secrets, and the names of the rows that no key can decrypt; these do not change.
     """
     # Without a configured key, nothing can be encrypted.
     box = _box([*settings.SECRETS_KEYS, *older]) if settings.SECRETS_KEYS else None

@@ -1,6 +1,6 @@
 """The background worker of ``manage.py site``: ``python -m cqa_site.worker``.
 
-Celery's own command does the same, but loads all Celery commands, which takes 8 MiB.
+Celery's own command does the same, but takes 8 MiB more because it loads all Celery commands.
 """
 
 import sys

@@ -74,7 +74,7 @@ class Format:
     home
         The study page that shows the imported objects, and the label of its button.
     near_page
-        The page of the object whose text a row nearly equals.
+        The page of the object whose text nearly matches a row's text.
     fits
         Returns the reason why the beginning of a file fits this format; empty if it does not fit
         or could equally well be in another format.
@@ -157,7 +157,7 @@ def register_format(*formats: Format) -> None:
 
 
 def under_headings(goal: str) -> list[tuple[Text, list[Format]]]:
-    """Return each format once: first those for the study's goal, then the others by heading."""
+    """Return each format once: those for the study's goal, then the others under headings."""
     formats = sorted(FORMATS.values(), key=lambda file_format: not file_format.is_usual)
     meant = [
         file_format

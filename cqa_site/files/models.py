@@ -99,7 +99,7 @@ class ImportProblem(models.Model):
 
 
 class ImportMatch(models.Model):
-    """A row whose text nearly equals one in the study; a person decides if they are the same."""
+    """A row whose text nearly matches one in the study; a person decides if both are the same."""
 
     class Decision(models.TextChoices):
         SAME = "same", _("Same")

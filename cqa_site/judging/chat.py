@@ -135,7 +135,7 @@ class CallFailed(Exception):
 
 
 class ChatClient(Protocol):
-    """Interface of clients that send requests; a client is used from one asyncio loop."""
+    """Interface for clients that send requests; a client is used from one asyncio loop."""
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Return the reply, or raise `CallFailed`."""

@@ -102,9 +102,9 @@ class SentenceEmbedder:
     batch_size
         Number of texts encoded at once.
     quick
-        Multiply in 16 bits if the processor has instructions for it, which takes less than half
-        the time. The vectors have a cosine of .9999 or more with the full-precision vectors, and
-        differ slightly between processor types.
+        Multiply in 16 bits if the processor has instructions for it; 16-bit multiplication takes
+        less than half the time. The vectors have a cosine of .9999 or more with the full-precision
+        vectors, and differ slightly between processor types.
 
     Raises
     ------

@@ -332,7 +332,7 @@ def parameter_named(document: Any, names: Iterable[str]) -> str:
 
 
 def named(failure: CallFailed, request: ChatRequest) -> CallFailed:
-    """Return the failure, as ``parameter`` with the name first if a parameter was refused."""
+    """Return the failure, or a failure of kind ``parameter`` that names the refused parameter."""
     if failure.kind is not Failure.REQUEST or failure.status not in _INVALID:
         return failure
     if _TOO_LONG.search(f"{failure} {failure.body}"):

@@ -297,7 +297,7 @@ class CostEstimate:
 
 
 def estimate_tokens(text: str) -> int:
-    """Return the estimated tokens of a text, rounded up.
+    """Return the estimated number of tokens in a text, rounded up.
 
     Count one token per `CHARACTERS_PER_TOKEN` ASCII characters (English prose needs fewer tokens;
     names, figures and punctuation do not), and one per `BYTES_PER_TOKEN` bytes of UTF-8 outside
@@ -314,7 +314,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_messages(messages: Iterable[Mapping[str, str]]) -> int:
-    """Return a conversation's tokens, including the markup that the chat template adds."""
+    """Estimate the tokens of a conversation, including the markup that the chat template adds."""
     sizes = [TOKENS_PER_MESSAGE + estimate_tokens(message["content"]) for message in messages]
     return TOKENS_PER_REQUEST + sum(sizes)
 

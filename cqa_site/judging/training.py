@@ -1,4 +1,4 @@
-"""Training loop of all torch models: batches, checks on the dev split, checkpoints, best weights.
+"""Training loop for all torch models: batches, checks on the dev split, checkpoints, best weights.
 
 The same seed and recipe give the same weights, even after an interruption. torch is imported when
 training starts.
@@ -142,7 +142,7 @@ class Training:
             One batch for each step.
         looks_at
             Steps after which the model is judged on dev, always including the last; 0 means before
-        the first step.
+            the first step.
         weights
             The weights to train, average and store.
         others
@@ -241,7 +241,7 @@ class Training:
         return [weight for group in self.optimizer.param_groups for weight in group["params"]]
 
     def _state(self) -> dict[str, Any]:
-        """Return the checkpoint; once the training is over, only its results."""
+        """Return the checkpoint, or only the results once the training is over."""
         import torch
 
         state = {

@@ -55,15 +55,15 @@ def krippendorff_alpha(ratings: Ratings, level: Level, confidence: float = 0.95)
     Returns
     -------
     Estimate
-        Undefined without ratings, with one rater, if no item was rated twice, if only one value
-        was used, or for negative values at the ratio level. Has no interval with fewer than 20
-        pairable items (50 if one value makes up over four fifths of the ratings), with perfect
-        agreement, or if a single item accounts for the variety of values.
+        Undefined if there are no ratings, if there is one rater, if no item was rated twice, if
+        only one value was used, or for negative values at the ratio level. Has no interval with
+        fewer than 20 pairable items (50 if one value makes up over four fifths of the ratings),
+        with perfect agreement, or if a single item accounts for the variety of values.
 
     Notes
     -----
     Alpha follows Hayes and Krippendorff (2007), and the interval follows Hughes (2022): alpha is
-    recomputed without one *item* at a time, with distances that follow the remaining margins, and
+    recomputed without one *item* at a time, with distances based on the remaining margins, and
     the interval is computed from the pseudo-values, here with a t corrected for skewness
     (`mean_interval`). The upper bound is truncated at 1, the largest possible alpha.
 

@@ -95,7 +95,7 @@ class AlternativeAnnotator:
     n_items
         Number of items rated by the judge and at least two humans.
     n_clusters, p_passed, p_failed
-        Smallest number of clusters of any tested human, and one-sided p values of the hypotheses
+        Smallest number of clusters for any tested human, and one-sided p values of the hypotheses
         that the judge comes close enough for fewer than half of the tested humans, and that it
         falls short for half of them or fewer. A judge that has not passed has failed only if
         `p_failed` is small.

@@ -99,7 +99,7 @@ def calibrated_mean(
     Returns
     -------
     CalibratedMean
-        Undefined with fewer than `LEAST_LABELLED` labelled items, or without unlabelled items.
+        Undefined with fewer than `LEAST_LABELLED` labelled items, or if all items are labelled.
 
     Raises
     ------

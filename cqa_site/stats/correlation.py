@@ -57,7 +57,7 @@ def weighted_correlations(
 
     Returns
     -------
-    shape (n_rows,), -1 to 1; NaN where x or y does not vary among pairs of positive weight.
+    shape (n_rows,), -1 to 1; NaN where x or y does not vary among pairs with a positive weight.
 
     Examples
     --------
@@ -246,7 +246,7 @@ RECIPES = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BlandAltman:
-    """Differences (first minus second rater) against the means of the two.
+    """Differences (first minus second rater) against the means of both raters.
 
     Attributes
     ----------

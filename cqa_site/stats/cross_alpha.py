@@ -131,8 +131,9 @@ def alpha_interval(
 
     Notes
     -----
-    It spans the interval for alpha and the interval for the logarithm of 1 - alpha, a ratio of two
-    disagreements; for skewed values, the coverage of either alone is .90 to .92 at nominal .95.
+    The interval spans the interval for alpha and the interval for the logarithm of 1 - alpha, a
+    ratio of two disagreements; for skewed values, the coverage of either alone is .90 to .92 at
+    nominal .95.
     """
     plain = jackknife_t_interval(value, left_out, multiplicity, confidence, least=least, unit=unit)
     rest = np.log(np.maximum(1 - np.append(left_out, value), 1e-12))
@@ -371,7 +372,7 @@ def concatenated_alpha(a: FloatArray, b: FloatArray, level: Level = "interval") 
     Returns
     -------
     float
-        NaN without shared cells or with only one value. Equals `krippendorff_alpha` of the same
+        NaN if there are no shared cells or only one value. Equals `krippendorff_alpha` of the same
         cells, but without an interval, because the criteria of one sheet are not independent
         items.
     """

@@ -44,8 +44,8 @@ def percent_agreement(ratings: Ratings, confidence: float = 0.95) -> Estimate:
 
     Each item counts once, however many ratings it has. The interval is based on items.
 
-    Undefined without ratings, with one rater, or if no item was rated twice. Unlike the
-    chance-corrected statistics, it is defined if only one value was used.
+    Undefined if there are no ratings, if there is one rater, or if no item was rated twice. Unlike
+    the chance-corrected statistics, it is defined if only one value was used.
     """
     counts, _ = pairable_counts(ratings.counts(), ratings.categories())
     about: dict[str, Any] = {

@@ -142,7 +142,7 @@ def find_fall(chart: AccuracyChart, answers: Sequence[bool]) -> AccuracyFall | N
 
 
 def is_below(right: int, n: int, mark: float) -> bool:
-    """Return whether ``right`` correct answers of ``n`` show a share below the mark, at any look.
+    """Test at any look whether ``right`` correct answers out of ``n`` show a share below the mark.
 
     Of raters exactly at the mark, at most 5 % are ever reported as below it; an interval checked
     after each of 50 answers would report 9 %.
@@ -150,8 +150,8 @@ def is_below(right: int, n: int, mark: float) -> bool:
     Notes
     -----
     The likelihood of a share drawn uniformly from below the mark must be 20 times the likelihood
-    of the mark, which happens in at most one in 20 sequences. Robbins (1970), Statistical methods
-    related to the law of the iterated logarithm, section 3.
+    of the mark, a ratio that occurs in at most one in 20 sequences. Robbins (1970), Statistical
+    methods related to the law of the iterated logarithm, section 3.
 
     >>> is_below(0, 6, 0.5), is_below(0, 7, 0.5)
     (False, True)

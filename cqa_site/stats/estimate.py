@@ -258,14 +258,14 @@ class RankPosition:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing(BoundedMean, RankPosition):
-    """One system on the board: its mean over the common questions, in points, and its position.
+    """One system on the board: its mean, in points, over the shared questions, and its position.
 
     Attributes
     ----------
     system
         Name of the system.
     n_questions
-        Number of questions with a score for this system, common or not.
+        Number of questions with a score for this system, whether shared or not.
     """
 
     system: str

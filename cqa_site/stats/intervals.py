@@ -276,7 +276,7 @@ def mean_bounds(
 
 
 def reaches(quantile: float, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return how many standard errors the interval extends down and up; at least the quantile."""
+    """Return how many standard errors the interval extends down and up, at least the quantile."""
     down = np.maximum(quantile, with_skewness(np.full_like(pull, quantile), pull))
     return down, np.maximum(quantile, -with_skewness(np.full_like(pull, -quantile), pull))
 

@@ -191,7 +191,7 @@ def dawid_skene(
     Raises
     ------
     RatingsError
-        Without ratings, or with a value outside the scale.
+        If there are no ratings, or if a value lies outside the scale.
     ValueError
         If `smoothing` is not positive.
     """
@@ -290,7 +290,8 @@ def mace(
     categories
         The scale; by default the values used.
     restarts, seed
-        Starting points, the first uniform, the others random; the most likely fit is returned.
+        Number of starting points (the first is uniform, the others are random), and the seed; the
+        most likely fit is returned.
     max_iterations, tolerance
         A fit stops when the log-likelihood per rating increases by less than `tolerance`.
     smoothing
@@ -299,7 +300,7 @@ def mace(
     Raises
     ------
     RatingsError
-        Without ratings, or with a value outside the scale.
+        If there are no ratings, or if a value lies outside the scale.
     ValueError
         If `restarts` or `smoothing` is not positive.
     """

@@ -55,7 +55,8 @@ def clustered_mean(
     -------
     Estimate
         The mean of ``n_values`` values in ``n_items`` clusters, ``n_pairable_items`` of them with
-        a value. Undefined without values; has no interval if fewer than 10 clusters have a value.
+        a value. Undefined if there are no values; has no interval if fewer than 10 clusters have a
+        value.
 
     Notes
     -----
@@ -120,7 +121,7 @@ _POINTS = 32
 
 @dataclass(frozen=True, kw_only=True)
 class PairDifference(BoundedMean):
-    """One system minus another, over the common questions.
+    """One system minus another, over the questions that all systems share.
 
     Attributes
     ----------
@@ -301,7 +302,7 @@ class PairedTest(Bounded):
 
     @property
     def direction(self) -> Direction:
-        """The direction of the mean that is shown at the corrected level."""
+        """The direction of the mean, if the mean is significant at the corrected level."""
         if self.p is None or self.p >= LEVEL:
             return "not_shown"
         return "above" if (self.value or 0) > 0 else "below"

@@ -273,7 +273,7 @@ def within_and_across(
     These are the system level and the item level of Deutsch, Dror and Roth (2021), who show that
     systems, like inputs, are a sample. Across systems, resampling draws the same few systems again
     and again, so the coverage is too low; Fisher's z of the systems' means needs no resampling.
-    Its variance for ranks is that of Bonett and Wright (2000) and Fieller, Hartley and Pearson
+    For ranks, its variance follows Bonett and Wright (2000) and Fieller, Hartley and Pearson
     (1957); Student's t instead of the normal quantile allows for systems that are not normally
     distributed. A question needs `LEAST_SYSTEMS` systems and values that differ on both sides.
 

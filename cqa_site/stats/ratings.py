@@ -296,7 +296,7 @@ def mid_ranks(margins: FloatArray | IntArray) -> FloatArray:
 
 
 def alpha_from_counts(rows: IntArray, multiplicity: IntArray, distance: FloatArray) -> float:
-    """Return 1 - observed / expected disagreement for a fixed distance; NaN with one value."""
+    """Return 1 - observed / expected disagreement for a fixed distance; NaN for one value."""
     coincidences = coincidence_matrix(rows, multiplicity)
     margins = coincidences.sum(axis=0)
     expected = float(margins @ distance @ margins)

@@ -308,8 +308,8 @@ def single_member(
 ) -> Iterator[tuple[Path, str]]:
     """Yield the path and name of the only table in an archive, such as a survey program's export.
 
-    For any other file, and for an archive with no table or several, yield the arguments unchanged.
-    Unpacked files exist only inside the ``with`` block.
+    For any other file, and for an archive with no table or several tables, yield the arguments
+    unchanged. Unpacked files exist only inside the ``with`` block.
     """
     is_archive = name.lower().endswith(".zip") and os.path.isfile(path)
     tables = _tables_in(path) if is_archive else []

@@ -267,7 +267,7 @@ def _rows_below(first: Sequence[Record]) -> int:
 
 
 def _has_kinds_below(rows: Sequence[Sequence[Any]]) -> bool:
-    """Return whether the second row gives the kind of answer for the columns of the first.
+    """Return whether the second row gives the kind of answer for the first row's columns.
 
     The first row has gaps, because a question appears only above its first column.
     """

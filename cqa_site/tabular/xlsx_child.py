@@ -5,7 +5,7 @@ standard input. It writes one JSON list per line: ``["sheets", [title, ...]]``, 
 position, width]``, ``["row", number, cells]``, ``["bad", number, column, reason]`` for a row that
 cannot be read, and finally ``["end"]`` or ``["error", row, column, reason]``.
 
-It imports only the escapes from this package, and never writes a file.
+From this package, it imports only a function for escapes, and it never writes a file.
 """
 
 import itertools
@@ -204,7 +204,7 @@ def _parsed_rows(book: Any, sheet: Any) -> Iterator[tuple[int, list[dict[str, An
 
 
 def _other_book(file: BinaryIO) -> _Book:
-    """Open an OpenDocument workbook or an .xls file from before 2007."""
+    """Open an OpenDocument workbook or a workbook in the .xls format used before 2007."""
     from python_calamine import CalamineWorkbook
 
     book = CalamineWorkbook.from_filelike(file)

@@ -26,7 +26,7 @@ _SAMPLES: dict[str, Callable[[int], Any]] = {
 
 @dataclass(frozen=True)
 class _CompiledQuery:
-    """A compiled query; ``places`` has the name of each parameter's value; constants have None."""
+    """A compiled query; ``places`` contains each parameter's name, or None for constants."""
 
     compiler: Any
     sql: str

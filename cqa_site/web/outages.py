@@ -264,7 +264,7 @@ class Unavailable:
         self.careful_until = 0.0
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on, unless the database is known to still be unavailable."""
+        """Pass the request on, unless the database is still known to be unavailable."""
         is_careful = time.monotonic() < self.careful_until and request.path_info not in ALWAYS
         if is_careful and not pulse.reaches_database():
             return unavailable(request)

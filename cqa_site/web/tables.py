@@ -85,7 +85,7 @@ def booktabs(
     columns, rows
         Column headings, and cells in the order of the columns.
     numeric
-        For each column, whether it is aligned right.
+        For each column, whether it is right-aligned.
     caption
         Text above the table.
     label

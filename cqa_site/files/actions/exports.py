@@ -169,7 +169,7 @@ def request_files(
     key: str,
     **fields: Any,
 ) -> list[Any]:
-    """Request a set of files; a repeated request returns the one in progress.
+    """Request a set of files; a repeated request returns the set in progress.
 
     ``fields`` are fields of the kind's model; ``payload`` is the input of its source.
     """

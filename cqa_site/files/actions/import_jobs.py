@@ -105,8 +105,8 @@ def apply_import(
 ) -> ImportOutcome | None:
     """Import the file, update its record and end the job in one transaction.
 
-    If the file cannot be imported as it is, nothing of it is stored, and it goes back to the user
-    with the reason.
+    If the file cannot be imported as it is, none of it is stored, and the file is returned to the
+    user with the reason.
     """
     chosen = {"leave_out_rejected": leave_out_rejected, "update_changed": update_changed}
     try:

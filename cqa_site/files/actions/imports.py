@@ -76,7 +76,7 @@ class ImportSource:
 
 
 def chosen_reading(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sheet, encoding and header row from the options; any that is not set is None."""
+    """Return the sheet, encoding and header row from the options; values not set are None."""
     chosen = {name: options.get(name) or None for name in READING}
     number = str(chosen["header_row"] or "")
     return chosen | {"header_row": int(number) if number.isdecimal() and len(number) < 7 else None}
@@ -135,7 +135,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A row's text that nearly equals a text in the study; a person decides if they are the same.
+    """A row's text that nearly matches a text in the study; a person decides if both are the same.
 
     ``about`` describes the subject of both texts, ``known`` is the public id of the existing text,
     and ``decision`` is empty until a person has decided.
@@ -193,7 +193,7 @@ class ImportOutcome:
 
     @property
     def rows(self) -> dict[str, int | None]:
-        """Numbers of rows read and rejected, and of problems in the rejected rows.
+        """Counts of rows read and rejected, and of problems in the rejected rows.
 
         ``read`` is None if the reader combines many rows into one entry.
         """
@@ -337,7 +337,7 @@ def import_path(
     actor: User | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> ImportOutcome:
-    """Compare a file with a study and, if ``write`` is true, import all of it or nothing.
+    """Compare a file with a study and, if ``write`` is true, import all or none of it.
 
     Raises ImportRefused for a file that cannot be read or imported, and for rejected rows unless
     ``leave_out_rejected`` is true. A dry run (``write=False``) only reads.

@@ -149,9 +149,9 @@ def found_in(upload: UploadedFile) -> dict[str, Any]:
 def _inside(path: Path, name: str) -> dict[str, Any]:
     """Return the groups of files in an archive, in import order.
 
-    A group has the files of one kind in one folder, or a single file if its kind has questions for
-    each file. Also return the files with no kind or several kinds, and the reason if extraction
-    fails.
+    A group contains the files of one kind in one folder, or a single file if its kind has
+    questions for each file. Also return the files with no kind or several kinds, and the reason if
+    extraction fails.
     """
     groups: dict[tuple[str, ...], dict[str, Any]] = {}
     unknown = []
@@ -182,7 +182,7 @@ def is_file(place: str) -> bool:
 
 
 def _turn(key: tuple[str, ...]) -> tuple[int, int, tuple[str, ...]]:
-    """Return a sort key: kinds without prerequisites first, then in page order."""
+    """Return a sort key that puts kinds with fewer prerequisites first, then uses page order."""
     kind, depth = key[0], 0
     while kind and (sample := FORMATS[kind].sample):
         kind, depth = sample.after, depth + 1

@@ -100,7 +100,7 @@ class BatchInput(BatchCheckInput):
 
 
 class MatchInput(Input):
-    """Decision about rows whose text nearly equals an answer; by default, about all such rows."""
+    """Decision about rows whose text nearly matches an answer; by default, about all such rows."""
 
     decision = serializers.ChoiceField(ImportMatch.Decision.choices)
     rows = serializers.ListField(
@@ -184,7 +184,7 @@ class ImportProblemSerializer(serializers.ModelSerializer):
 
 
 class ImportMatchSerializer(serializers.ModelSerializer):
-    """A row whose text nearly equals an answer, with the beginnings of both texts."""
+    """A row whose text nearly matches an answer, with the beginnings of both texts."""
 
     answer = serializers.UUIDField(source="known", read_only=True)
     decision = serializers.ChoiceField(

@@ -109,13 +109,13 @@ class ImportUploadViews(ImportViews):
 
 
 class ImportMatchViews(StudyViews):
-    """Rows of one uploaded file whose texts nearly equal answers in the study."""
+    """Rows of one uploaded file whose texts nearly match answers in the study."""
 
     serializer_class = ImportMatchSerializer
     filterset_class = MatchFilter
 
     def rows(self) -> QuerySet:
-        """Return the rows in order of row number; raises 404 for a file of another study."""
+        """Return the rows in order of row number; raises 404 for a file from another study."""
         return self._file().matches.all()
 
     @extend_schema(request=MatchInput, responses={202: ImportSerializer})
@@ -144,7 +144,7 @@ class ImportProblemViews(StudyViews):
     filterset_class = ProblemFilter
 
     def rows(self) -> QuerySet:
-        """Return the rows in order of row number; raises 404 for a file of another study."""
+        """Return the rows in order of row number; raises 404 for a file from another study."""
         file = self.study.import_files.filter(public_id=self.kwargs["import_id"]).first()
         if file is None:
             raise Http404

@@ -32,7 +32,7 @@ State = ImportFile.State
 
 @dataclass(frozen=True)
 class FileRow:
-    """A row of the table of files; ``counts`` has numbers of new, unchanged and changed objects.
+    """A row of the table of files; ``counts`` counts new, unchanged and changed objects.
 
     ``told`` contains the options that the format derives from the file.
     """
@@ -106,7 +106,7 @@ def _row(file: ImportFile) -> FileRow:
 
 
 def _total(counts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]:
-    """Return the total number of new objects, without the kinds that several files may share."""
+    """Return the total number of new objects, excluding kinds that several files may share."""
     alike = {kind.name for kind in COUNTED.values() if kind.is_shared}
     total: Counter[str] = Counter()
     for count in counts:

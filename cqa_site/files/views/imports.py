@@ -405,7 +405,7 @@ def _inside(file: ImportFile) -> dict[str, Any] | None:
 
 
 def brings(counts: Mapping[str, Mapping[str, int]]) -> str:
-    """Return the new objects in words; if there are none, name the first kind of object."""
+    """List the new objects as text; if there are none, name the first kind of object."""
     named = [kind for kind in COUNTED.values() if kind.new]
     new = {kind.name: counts.get(kind.name, {}).get("new", 0) for kind in named}
     kinds = [kind for kind in named if new[kind.name]] or named[:1]

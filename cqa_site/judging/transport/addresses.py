@@ -36,7 +36,7 @@ _FORMS = "write 127.0.0.1:8931, 10.0.0.0/24:8000 or [fd00::/8]:8000"
 
 
 class NotAnAllowList(ValueError):
-    """Raised for an invalid list of networks and ports; the message gives entry and reason."""
+    """Raised for an invalid list of networks and ports; the message gives the entry and reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -314,7 +314,7 @@ def migrate_to(connection: BaseDatabaseWrapper, wanted: Migrations) -> None:
 
 
 def _last_of_each_app(graph: MigrationGraph, wanted: Migrations) -> list[tuple[str, str]]:
-    """Return each app's last migrations, because Django would reverse those after a target."""
+    """Return each app's last migrations, because Django reverses migrations after a target."""
     followed = {
         parent.key
         for migration in wanted

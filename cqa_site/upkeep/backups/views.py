@@ -68,7 +68,7 @@ def _listed(name: str) -> backup_files.StoredBackup:
 
 
 def _checks(backups: list[backup_files.StoredBackup]) -> list[Job | None]:
-    """Return the latest check job of each backup, or None."""
+    """Return the latest check job for each backup, or None if it has no check job."""
     keys = [f"{CHECK_JOB}:{backup.name}" for backup in backups]
     jobs = {job.key: job for job in Job.objects.filter(key__in=keys).order_by("pk")}
     return [jobs.get(key) for key in keys]

@@ -120,7 +120,7 @@ class ExaminationThread:
             self.thread.join(max(0.0, seconds))
 
     def look(self) -> None:
-        """Run the examinations; skip those of the database if it does not respond."""
+        """Run the examinations; skip those of the database if the database does not respond."""
         for examination in map(EXAMINATIONS.__getitem__, self.keys):
             if examination.asks_database and any(
                 finding.state == CheckState.WRONG and EXAMINATIONS[key].must_answer

@@ -331,7 +331,7 @@ def _delete(rows: QuerySet[Any]) -> None:
 
 
 def _let_go(model: Model, keys: list[Any]) -> None:
-    """Clear the nullable references that other studies and later batches have to the rows."""
+    """Clear the nullable references to the rows from other studies and later batches."""
     for relation in model._meta.get_fields(include_hidden=True):
         if not (isinstance(relation, ManyToOneRel) and relation.field.null):
             continue

@@ -201,7 +201,7 @@ def _counts(rows: QuerySet[Any, Any]) -> Iterable[Any]:
 
 
 def _age_of(name: str, words: str, moment: datetime | None) -> Iterator[Metric]:
-    """Yield the age of an event, or nothing if it never happened, which alerts can detect."""
+    """Yield the age of an event, or nothing if it never happened; alerts detect missing ages."""
     if (age := _age(moment)) is not None:
         yield GaugeMetricFamily(name, words, value=age)
 
@@ -221,7 +221,7 @@ STEPS = 10_000
 
 
 class Scrape:
-    """The figures and the time of their computation; a failure leaves the previous figures."""
+    """The figures and the time of their computation; after a failure, the old figures remain."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

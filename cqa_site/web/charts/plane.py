@@ -213,7 +213,7 @@ def numbered(
 
 
 def _far(point: Point, size: Box, placed: Sequence[Box]) -> Iterator[Box]:
-    """Yield positions ever further away whose line to the point avoids the other labels."""
+    """Yield positions at increasing distances whose lines to the point avoid the other labels."""
     width = size.right - size.left
     for away in range(16, FARTHEST, 6):
         for box in _ring(point, width, away):

@@ -125,7 +125,7 @@ def text_width(text: str, size: float = 12, *, is_bold: bool = False) -> float:
 
 
 def wrap(text: str, width: float, size: float = 12, *, most: int = 2) -> list[str]:
-    """Wrap the text into at most ``most`` lines of a width.
+    """Wrap the text into at most ``most`` lines of the given width.
 
     Lines break between words where possible. Text that does not fit loses its middle, because
     names with the same beginning often differ at the end.

@@ -130,7 +130,7 @@ def _make_problem(response: HttpResponse) -> None:
 
 
 def body(code: int, data: Any) -> dict[str, Any]:
-    """Return the problem document of a DRF error, given as a detail, a list or a dict."""
+    """Return the problem document for a DRF error, given as a detail, a list or a dict."""
     filled = {"type": "about:blank", "title": HTTPStatus(code).phrase, "status": code}
     if isinstance(data, dict) and set(data) == {"detail"}:
         return filled | {"detail": str(data["detail"])}
@@ -165,7 +165,7 @@ class StrictQuery(Middleware):
 
 
 def wrong_parameters(request: HttpRequest) -> dict[str, list[str]]:
-    """Return the problems of the query, by parameter."""
+    """Return the problems with the query, by parameter."""
     problems: dict[str, list[str]] = {}
     count = 0
     for name, values in request.GET.lists():

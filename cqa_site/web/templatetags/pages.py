@@ -61,7 +61,7 @@ def percent(share: float | None, places: int = 0) -> str:
 
 @register.filter
 def percent_interval(share: Any, places: int = 0) -> str:
-    """Format both bounds of a share as percentages."""
+    """Format both bounds of the interval for a share as percentages."""
     return interval_text(share, places, 100, " %")
 
 

@@ -1,6 +1,7 @@
 """The examinations, which are registered when their modules are imported.
 
-The database comes first, because its other examinations only run if it responds.
+The check that the database responds comes first, because the other database examinations depend
+on it.
 """
 
 from . import files, installation, web, work  # noqa: F401

@@ -40,7 +40,7 @@ READING_SECONDS = 1.0
 
 @examination(Family.DATABASE, gettext_lazy("Connection"), asks_database=True, must_answer=True)
 def answers() -> Finding:
-    """Check that the database responds, without the pool, which would hide a failure's cause."""
+    """Check that the database responds; avoid the pool, which would hide a failure's cause."""
     try:
         ask_database()
     except DatabaseError as problem:

@@ -251,7 +251,7 @@ def _never_kept() -> Finding:
 
 @examination(Family.WEB, gettext_lazy("Crowd platform"), asks_database=True)
 def crowd_platform() -> Finding:
-    """If an open link takes signed entries, fetch the keys for them and compare clocks."""
+    """If an open link accepts signed entries, fetch the keys for them and compare clocks."""
     links = ParticipantLink.objects.exclude(entry=ParticipantLink.Entry.IDS)
     links = links.exclude(round__state=Round.State.CLOSED).filter(study__archived_at=None)
     if not links.filter(closed_at=None, expires_at__gt=timezone.now()).exists():
