@@ -300,11 +300,16 @@ def groups_recipe(comparison: GroupComparison) -> str:
         _(
             "Chi-squared test of the hypothesis that all groups mention a %(noun)s "
             "equally often. If few comments are expected in a cell, it is replaced by "
-            "Fisher's exact test for two groups (below 100), or by 9,999 random tables "
-            "for more groups (below 30). All p-values are Holm-corrected over all "
+            "Fisher's exact test for two groups (below %(two)d), or by 9,999 random tables "
+            "for more groups (below %(more)d). All p-values are Holm-corrected over all "
             "%(nouns)s, those for single groups over all %(nouns)s and groups."
         )
-        % {"noun": comparison.noun, "nouns": comparison.nouns},
+        % {
+            "noun": comparison.noun,
+            "nouns": comparison.nouns,
+            "two": counting.LEAST_OF_TWO,
+            "more": counting.LEAST_EXPECTED,
+        },
         _("Small groups (fewer than %d comments) are shown but not tested.") % counting.LEAST,
     ]
     once = _("Near-duplicates count once in every group that contains any of them.")
