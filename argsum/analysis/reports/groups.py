@@ -281,6 +281,8 @@ def audited_columns(corrected: Callable[[Any], CorrectedShare | None]) -> tuple[
 
 def groups_recipe(comparison: GroupComparison) -> str:
     """Return named paragraphs on how the figures were computed."""
+    from argsum.analysis.methods.prevalence import LEAST_EXPECTED, LEAST_OF_TWO
+
     against = (
         _("the first group minus the second")
         if comparison.is_pair
@@ -307,8 +309,8 @@ def groups_recipe(comparison: GroupComparison) -> str:
         % {
             "noun": comparison.noun,
             "nouns": comparison.nouns,
-            "two": counting.LEAST_OF_TWO,
-            "more": counting.LEAST_EXPECTED,
+            "two": LEAST_OF_TWO,
+            "more": LEAST_EXPECTED,
         },
         _("Small groups (fewer than %d comments) are shown but not tested.") % counting.LEAST,
     ]
