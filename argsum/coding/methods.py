@@ -117,7 +117,7 @@ def read_codes(
 
 
 def points_schema(most: int, words: int, records: int) -> dict[str, Any]:
-    """Return the JSON schema of a list of key points."""
+    """Return the JSON schema for a list of key points."""
     numbers = {"type": "integer", "minimum": 1, "maximum": records}
     entry = closed_object(
         {
@@ -131,7 +131,7 @@ def points_schema(most: int, words: int, records: int) -> dict[str, Any]:
 
 
 def codes_schema(statements: int, codes: Sequence[str], most: int) -> dict[str, Any]:
-    """Return the JSON schema of codes of statements; the reason precedes the codes."""
+    """Return the JSON schema for statement codes; the reason precedes the codes."""
     some = {"type": "string", "enum": [*codes, NONE_FITS]}
     entry = closed_object(
         {
@@ -229,7 +229,7 @@ def _list_in(reply: str, finish_reason: str, refusal: str, name: str) -> list[An
 
 @dataclass(frozen=True)
 class PointMatches:
-    """Match scores of n statements with the texts of k key points.
+    """Match scores of n statements against the texts of k key points.
 
     Attributes
     ----------
@@ -238,7 +238,7 @@ class PointMatches:
     sure : shape (n, k)
         Whether a score reaches the cut-off of the analysis; all False if the cut-off is unknown.
     barred : shape (n, k)
-        Whether statement and key point are on opposite sides, or the statement says nothing.
+        Whether the statement and key point are on opposite sides, or the statement says nothing.
         Barred pairs never agree.
     """
 

@@ -9,7 +9,7 @@ from ..datasets.models import CellArgument
 class ProposedList(models.Model):
     """Key points that a language model proposes in one reply.
 
-    ``step`` is 0 if the model read statements, else the merging round. ``entries`` are
+    ``step`` is 0 if the model read statements; otherwise it is the merging round. ``entries`` are
     ``[[theme, text, [source, …]], …]``, where the sources are primary keys of statements; a merged
     entry has the sources of all entries merged into it. ``entries`` is empty if the reply was not
     usable; ``reason`` explains why.

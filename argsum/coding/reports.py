@@ -71,10 +71,10 @@ class CodingKey(NamedTuple):
 
 @dataclass(frozen=True)
 class AssignmentOutcome:
-    """Numbers of statements in a run.
+    """Counts of statements in a run.
 
     ``coded`` includes ``fits_none``. ``agreeing`` and ``differing`` are 0 until the codes are
-    applied. ``unusable`` maps each reason to a number of statements without usable codes.
+    applied. ``unusable`` maps each reason to the number of statements left without usable codes.
     """
 
     statements: int
@@ -198,7 +198,7 @@ class ProposedEntry:
 
 @dataclass(frozen=True)
 class ProposalOutcome:
-    """Numbers of reading, merging and unusable requests in a run, and its final list."""
+    """Counts of reading, merging and unusable requests in a run, and its final list."""
 
     read: int
     merged: int

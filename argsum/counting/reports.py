@@ -68,7 +68,7 @@ class CountSheetQuery:
 
 
 def sheets_of_people(sheets: QuerySet[CountSheet]) -> QuerySet[CountSheet]:
-    """Return people's sheets that figures count, including blind repeats."""
+    """Return people's sheets that count towards figures, including blind repeats."""
     return sheets.filter(COUNTED, rater__kind__in=PEOPLE)
 
 

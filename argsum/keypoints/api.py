@@ -103,7 +103,7 @@ class SystemRunSerializer(ReadSerializer):
 
 
 class RunSetSerializer(serializers.Serializer):
-    """One setting of a cell. A best setting is an oracle, chosen by the references judging it."""
+    """One setting of a cell. The best is an oracle, chosen by the references that judge it."""
 
     id = serializers.UUIDField(source="row.public_id")
     setting = serializers.CharField(source="row.setting")
@@ -199,7 +199,7 @@ class SystemRunViews(StudyViews):
 
     @extend_schema(responses=RunFiguresSerializer)
     def figures(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Return every cell and setting, with figures on the clusters."""
+        """Return every cell and setting, with figures for the clusters."""
         run = self.find_row(public_id)
         refuse_unknown(request, set())
         lines = cell_lines(run, list(cells_of(run.dataset, run.split)))

@@ -382,7 +382,7 @@ def summary_set_figure(
 
 
 def _figures(summary_set: SummarySet, sides: list[StanceSide], least: float) -> list[Figure]:
-    """Return the figure of key points by prevalence, or [] without key points."""
+    """Return the figure of key points by prevalence, or [] if there are no key points."""
     if not any(side.points for side in sides):
         return []
     done = summary_set.done_at.timestamp() if summary_set.done_at else 0

@@ -95,7 +95,7 @@ class SystemRow:
     by_cell
         cell → figure → value; for an oracle, each index comes from a separate clustering.
     clusterings
-        cell → ``"including"`` or ``"excluding"`` → the set of that index.
+        cell → ``"including"`` or ``"excluding"`` → the set that is best by that index.
     """
 
     system: str
@@ -117,7 +117,7 @@ class SystemRow:
         return over_cells(figures["excluding"] for figures in clustered)
 
     def clustering_setting(self, cell: str, name: str) -> str:
-        """Return the setting of a cell's index if it differs from the row's setting, else ""."""
+        """Return the setting behind a cell's index, or "" if it is the row's setting."""
         own = self.clusterings.get(cell, {}).get(name)
         return own.setting if own and own.key != self.chosen[cell].key else ""
 
@@ -244,7 +244,7 @@ def _criterion(grid: Grid, terms: Terms) -> str:
 
 
 def _best(grid: Grid, value: Callable[[SetFigures], float | None]) -> str | None:
-    """Return the setting with the most known cells; ties go to the largest mean.
+    """Return the setting with the most known cells; ties go to the setting with the largest mean.
 
     Returns None if values are known in fewer than half of the cells, because a few cells are not
     enough to choose.
@@ -282,7 +282,7 @@ def _oracle(
 
 
 def _largest(sets: Sequence[SetFigures], name: str, terms: Terms) -> SetFigures | None:
-    """Return the set with the largest figure; ties go to the first."""
+    """Return the set with the largest figure; ties go to the first set."""
     known = [figures for figures in sets if figure(figures, name, terms) is not None]
     return max(known, key=lambda figures: figure(figures, name, terms) or 0.0) if known else None
 

@@ -21,7 +21,7 @@ class QuestionRow:
 
     @property
     def is_done(self) -> bool:
-        """Whether its groups can be compared."""
+        """Whether the question's groups can be compared."""
         return self.analysis is not None and self.analysis.state == Analysis.State.DONE
 
     @property
@@ -31,12 +31,12 @@ class QuestionRow:
 
 
 def surveys_of(study: Study) -> QuerySet[Survey]:
-    """Return the surveys of a study, sorted by name, with their numbers of respondents."""
+    """Return the surveys of a study, sorted by name, with respondent counts."""
     return study.surveys.order_by("name").annotate(respondent_count=Count("respondents"))
 
 
 def question_rows(survey: Survey) -> list[QuestionRow]:
-    """Return the questions in the order of the file, in three queries."""
+    """Return the questions in the order of the file, using three queries."""
     questions = list(survey.questions.select_related("dataset"))
     datasets = [question.dataset_id for question in questions]
     replies = Comment.objects.filter(cell__dataset__in=datasets).order_by()

@@ -27,7 +27,7 @@ WHICH = [
 
 
 class JudgeTrustSerializer(serializers.Serializer):
-    """Number of planted instructions that a judge obeyed; this does not measure its accuracy."""
+    """Number of planted instructions that a judge obeyed; it is not a measure of accuracy."""
 
     rater = serializers.UUIDField(source="key")
     name = serializers.CharField()
@@ -59,7 +59,7 @@ class ScoreAgreementViews(StudyViews):
 
     @extend_schema(parameters=WHICH, responses={200: ScoreAgreementSerializer, 202: JobSerializer})
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return the pairs, columns, verdicts and judges of a snapshot; 404 if there is none.
+        """Return a snapshot's pairs, columns, verdicts and judges; 404 if there is no snapshot.
 
         For a single condition, return 202 with the job while the figures are being computed.
         """

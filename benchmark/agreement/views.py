@@ -72,7 +72,7 @@ from cqa_site.web.templatetags.pages import percent
 
 
 def verdict_context(figures: Agreement, choice: AgreementSelection) -> dict[str, Any]:
-    """Return the verdict in words, the results and numbers of each column, and the rules."""
+    """Return the verdict as text, the results and numbers for each column, and the rules."""
     verdicts, names = figures.verdict[choice.judge], column_names(figures)
     name = rater_names(figures)[choice.judge]
     sure = chance_of(figures, choice.judge), cautions_of(verdicts), _ground(figures)
@@ -220,7 +220,7 @@ def score_judges(request: StudyRequest, study: Study) -> HttpResponse:
 def agreement_context(
     request: StudyRequest, study: Study, slugs: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the context shared by all three pages; ``figures`` is None if there are none."""
+    """Return the context shared by all three pages; ``figures`` may be None."""
     state = shown_agreement(study, request.GET, request.user)
     snapshot, figures = state.snapshot, state.figures
     context: dict[str, Any] = {

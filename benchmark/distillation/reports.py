@@ -59,7 +59,7 @@ def requests_of(study: Study, answers: Iterable[Answer]) -> dict[int, Messages]:
 
 
 def bare_requests(study: Study, questions: Iterable[Question]) -> list[Messages]:
-    """Return requests under scenario 1, for which no arguments are drawn because it has none."""
+    """Return requests under scenario 1, which has no arguments to draw."""
     parts = _newest(study)["answer_1"]
     return [write_request(parts, question, SHOWN, None).messages for question in questions]
 

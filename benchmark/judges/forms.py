@@ -193,7 +193,7 @@ class ScoringRunForm(RunPlanForm):
 
     @property
     def tokens_wanted(self) -> int | None:
-        """A sufficient limit for one reply if the chosen limit is too low; else None."""
+        """A sufficient limit for one reply if the chosen limit is too low; otherwise None."""
         data = self.cleaned_data
         criteria = _criteria_in_a_reply(data["rubric"], data["prompt"].kind)
         if not data["max_tokens"] or data["max_tokens"] >= TIGHT[data["reasons"]] * criteria:

@@ -249,7 +249,7 @@ def consistency_of(run: Run) -> dict[str, Any] | None:
 def sheets_of(
     run: Run, outcome: str = "", reason: str = "", condition: UUID | None = None
 ) -> QuerySet[ScoreSheet]:
-    """Return the sheets of a run by answer, filtered by outcome, reason and condition."""
+    """Return the sheets of a run in answer order, filtered by outcome, reason and condition."""
     rows = run.score_sheets.select_related(
         "answer__question__comparison", "answer__system", "answer__condition", "call", "rater"
     )

@@ -29,7 +29,7 @@ from cqa_site.runs.api.bodies import JobSerializer
 
 
 class BoardSerializer(NumberedSnapshotSerializer):
-    """A numbered board; its own URL returns the figures."""
+    """A numbered board; the board's URL returns the figures."""
 
     kind = BOARDS
     rubric = public_id("rubric")

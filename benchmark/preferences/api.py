@@ -194,7 +194,7 @@ class PreferenceFigureSerializer(StatisticSerializer):
 
 
 class PreferencesSerializer(serializers.Serializer):
-    """Systems ranked by the preferences of people or a judge; ``by`` is null if there are none."""
+    """Systems ranked by people's or a judge's verdicts; ``by`` is null if there are none."""
 
     by = serializers.CharField(allow_null=True)
     choices = RankedByChoiceSerializer(many=True)

@@ -151,7 +151,7 @@ def counted_verdicts(
 ) -> QuerySet[PreferenceSheet]:
     """Return the sheets that count: those submitted, except examples, surplus and excluded sheets.
 
-    Control pairs are not included. Without a source, verdicts of people and judges are included.
+    Control pairs are not included. If no source is given, all raters' verdicts are included.
     """
     rows = PreferenceSheet.objects.filter(RANKED, study=study).order_by("submitted_at", "pk")
     return rows if choice is None else rows.filter(rater__in=choice.raters)
@@ -173,7 +173,7 @@ def verdict_table(study: Study, choice: VerdictSource | None = None) -> pd.DataF
 
 
 def known_strengths(study: Study) -> Strengths | None:
-    """Return strengths from people's verdicts so far, for planning; None if there are none."""
+    """Return strengths from people's verdicts so far, for planning, or None if unavailable."""
     from benchmark.preferences.methods.consistency import merge_orders
     from benchmark.preferences.methods.davidson import NotConvergedError, fit_strengths
     from benchmark.preferences.methods.verdict_tables import Verdicts
@@ -361,7 +361,7 @@ VERDICTS = (
 
 
 def verdicts_table(study: Study, choice: VerdictSource | None = None) -> TableData:
-    """Return the verdicts, with pseudonyms for people; without a source, return all verdicts."""
+    """Return the verdicts, with pseudonyms for people; if no source is given, return them all."""
     sheets = counted_verdicts(study, choice).select_related(
         "pair__question__comparison",
         "pair__first__system",
@@ -393,7 +393,7 @@ BESIDE = (
 
 
 def beside_table(results: Results) -> TableData:
-    """Return systems with both ranks, the most preferred first; empty if any has no scores."""
+    """Return systems with both ranks, most preferred first; empty if any system has no scores."""
     beside, rows = results.beside, []
     if beside is not None and beside.means:
         by_points = sorted(beside.means, reverse=True)
@@ -482,7 +482,7 @@ def _names(results: Results) -> list[str]:
 
 
 def _meetings(results: Results) -> dict[tuple[str, str], list[int]]:
-    """Map two systems to wins by the first, ties, and wins by the second."""
+    """Map each pair of systems to wins by the first, ties, and wins by the second."""
     names = _names(results)
     meetings = {(name, other): [0, 0, 0] for name in names for other in names if name != other}
     columns = results.merged.frame[["first", "second", "outcome"]]

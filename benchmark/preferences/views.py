@@ -401,7 +401,7 @@ def pair_judgements(sheets: Iterable[PreferenceSheet]) -> dict[int, PairJudgemen
 
 
 def totals_of(judgements: Iterable[PairJudgement]) -> Counter[str]:
-    """Count pairs with no, one or two readable verdicts, with equal verdicts and with controls."""
+    """Count pairs by number of readable verdicts, by consistency, and by match with controls."""
     totals: Counter[str] = Counter()
     for judgement in judgements:
         n = len(judgement.said)

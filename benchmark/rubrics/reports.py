@@ -14,7 +14,7 @@ COUNTED_STATES = (Sheet.State.SUBMITTED, Sheet.State.UNSCORED)
 
 
 def versions_with_counts(study: Study) -> QuerySet[RubricVersion]:
-    """Return all versions with numbers of sheets (submitted or unscored), rounds and runs."""
+    """Return all versions with counts of sheets (submitted or unscored), rounds and runs."""
     return study.rubric_versions.annotate(
         n_sheets=_count("sheets", filter=Q(sheets__state__in=COUNTED_STATES)),
         n_rounds=_count("rounds"),

@@ -81,7 +81,7 @@ def overlap_of(answers: int, share: float) -> int:
 def draw_overlap(answers: Sequence[int], share: float, *, seed: int) -> set[int]:
     """Draw the answers that several people score.
 
-    Their number is ``share`` of all answers, rounded up.
+    The number drawn is ``share`` of all answers, rounded up.
 
     Examples
     --------

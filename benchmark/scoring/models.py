@@ -31,7 +31,7 @@ class ScoringRound(Round):
 
 
 class ScoringItem(Item):
-    """One answer in a round; ``key_points`` is {criterion: points}, ``key_notes`` has reasons."""
+    """One answer in a round; ``key_points`` is {criterion: points}; ``key_notes`` has reasons."""
 
     round = models.ForeignKey(ScoringRound, models.CASCADE, related_name="items", db_index=False)
     answer = models.ForeignKey("annotation.Answer", models.PROTECT, related_name="scoring_items")
@@ -51,7 +51,7 @@ class ScoringSlot(Slot):
 
 
 class ScoreSheet(rounds.Sheet):
-    """Points by one rater for one answer under one rubric version.
+    """Points that one rater gave to one answer under one rubric version.
 
     The sheet comes from exactly one source: a scoring round, a judge's run or an imported file.
     ``points`` contains only criteria with points; a criterion that the rater could not judge is in

@@ -54,7 +54,7 @@ class FormCriterion:
 
     @property
     def is_set(self) -> bool:
-        """Whether it has points or a reason why they are missing."""
+        """Whether the criterion has points or a reason why they are missing."""
         return self.points is not None or bool(self.unable)
 
 

@@ -3,7 +3,7 @@
 A statement without exactly one usable entry is requested again, in ever smaller batches; its codes
 are never guessed. When all requests have ended, the codes are applied as one edit. Statements that
 people placed, or that have no usable codes, do not move. A placement is *sure* if match scores
-agree with the model, and *perhaps* otherwise. An audit draws from both bands, so it also covers
+agree with the model, and *perhaps* otherwise. An audit samples both groups, so it also covers
 the disagreements.
 """
 

@@ -318,7 +318,7 @@ def _wrong_scores(run: Run) -> list[str]:
 
 
 def clipped_and_unparsable(run: Run) -> Counter[str]:
-    """Return the numbers of readable, clipped and unparsable replies of a run."""
+    """Return the counts of readable, clipped and unparsable replies in a run."""
     counts: Counter[str] = Counter()
     for details in run.metric_scores.values_list("details", flat=True):
         for name in ("replies", "clipped", "unparsable"):

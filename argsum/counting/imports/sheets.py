@@ -122,7 +122,7 @@ class FreePlaces:
         self._taken = set(rows.values_list("position", flat=True)) if rater else set()
 
     def take(self, row: int) -> int:
-        """Return the row's own number if it is free, else the number after the last one used."""
+        """Return the row's own number if it is free, or the number after the last one used."""
         place = row if row not in self._taken else max(self._taken) + 1
         self._taken.add(place)
         return place
@@ -141,7 +141,7 @@ def _unique(counted: CountedSet) -> float | None:
 
 
 def _half_step(count: float) -> float:
-    """Return the nearest half step if it differs only by rounding, else the count itself."""
+    """Return the nearest half step if it differs only by rounding, or the count itself."""
     near = round(2 * count) / 2
     return near if abs(near - count) < 1e-6 else count
 

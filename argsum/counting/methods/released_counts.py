@@ -53,7 +53,7 @@ class CountedSet:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Topic, stance as text, and system, which sort sets in the order of the stored scores."""
+        """Topic, stance as text, and system: the sort key for the order of the stored scores."""
         return self.topic, str(self.stance), self.system
 
     @property
@@ -171,7 +171,7 @@ COLUMNS = ("topic", "stance", "reference", "prediction", "coverage", "redundancy
 
 @dataclass(frozen=True)
 class CountFile:
-    """Counts of one annotator.
+    """One annotator's counts.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ class CountFile:
 
 
 def read_counts(path: str | os.PathLike[str], *, name: str | None = None) -> CountFile:
-    """Read the counts of one annotator from a CSV file with a header line.
+    """Read one annotator's counts from a CSV file with a header line.
 
     Raises `UnreadableFile` if the file is not such a table.
     """
@@ -242,12 +242,12 @@ class ReferenceMatch:
 
 
 def same_references(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
-    """Match references of a file with those of a dataset; identical texts are left out.
+    """Match a file's references with those of a dataset; identical texts are left out.
 
     Raises
     ------
     OtherReferences
-        If the numbers of references differ, or if a reference shares too few words with every
+        If the number of references differs, or if a reference shares too few words with every
         remaining reference or matches several of them about equally well.
 
     Examples

@@ -100,7 +100,7 @@ def _add_set(
 
 
 def _groups(cell: Cell) -> dict[int, list[tuple[int, str]]]:
-    """Return the arguments that preprocessing kept, by position of their matching key point."""
+    """Return the arguments that preprocessing kept, grouped by their key point's position."""
     groups: dict[int, list[tuple[int, str]]] = defaultdict(list)
     rows = cell.arguments.filter(left_out="", matches__is_match=True).order_by("position")
     for key, text, position in rows.values_list("pk", "text", "matches__key_point__position"):
@@ -109,7 +109,7 @@ def _groups(cell: Cell) -> dict[int, list[tuple[int, str]]]:
 
 
 def _assigned(own: int, picks: list[int], rng: random.Random) -> int:
-    """Return the position of a summary of the argument's key point, or sometimes a wrong one."""
+    """Return a summary's position for the argument's key point, or sometimes a wrong position."""
     right = [place for place, pick in enumerate(picks) if pick == own]
     if not right:
         return rng.choice([-1, rng.randrange(len(picks))])
@@ -149,7 +149,7 @@ def add_counts(sets: Sequence[SummarySet], rng: random.Random) -> None:
 
 
 def _meant(summary_set: SummarySet) -> list[int]:
-    """Return, for each summary, the position (from 0) of the key point of its text."""
+    """Return, for each summary, the position (from 0) of its text's key point."""
     texts = list(summary_set.summaries.order_by("position").values_list("text", flat=True))
     rows = CellArgument.objects.filter(
         cell=summary_set.cell, text__in=texts, matches__is_match=True

@@ -252,7 +252,7 @@ WAITING = SummarySet.State.WAITING
 
 @dataclass
 class SetParts:
-    """Written parts of one set: cluster → key point, and cluster → reason for having none."""
+    """Written parts of one set: cluster → key point, or cluster → reason for its absence."""
 
     texts: dict[int, str] = field(default_factory=dict)
     reasons: dict[int, str] = field(default_factory=dict)

@@ -68,7 +68,7 @@ class Shares:
         self._charged, self.charge = set(), 0.0
 
     def take(self, key: object, users: int, make: Callable[[], Any]) -> Any:
-        """Return the value of a key, computed at first use; ``users`` settings share the time."""
+        """Return the value for a key, computed at first use; ``users`` settings share the time."""
         if self._making:
             self._making[-1].append(key)
         if key not in self._made:
@@ -92,7 +92,7 @@ class Shares:
         self._made[key] = value, net / max(1, users), used
 
     def _owe(self, key: object) -> None:
-        """Charge the share of a value, and of its inputs, once per setting."""
+        """Charge each setting once for its share of the time for a value and its inputs."""
         if key in self._charged:
             return
         self._charged.add(key)
@@ -155,7 +155,7 @@ class CellInputs:
     cell
         A cell of the dataset.
     settings
-        Number of settings of the cell to compute now, which share the time.
+        Number of the cell's settings to compute now; they share the computing time.
     """
 
     def __init__(self, run: SystemRun, scorers: RunScorers, cell: Cell, settings: int) -> None:
@@ -231,7 +231,7 @@ logger = logging.getLogger(__name__)
 
 
 class SystemFailed(Exception):
-    """A system of another package failed; the message names it."""
+    """A system from another package failed; the message names it."""
 
 
 class CellTools:
@@ -385,7 +385,7 @@ class WriterUnavailable(Exception):
 
 
 class SummaryWriter:
-    """A sequence-to-sequence model: by name, from the data folder, or trained here.
+    """A sequence-to-sequence model, given by name, read from the data folder or trained here.
 
     Identical input gives identical output, with beam search, no sampling and one thread. Texts are
     cached by input, because neighbouring thresholds often have the same clusters.
@@ -399,7 +399,7 @@ class SummaryWriter:
         self._loaded: tuple[Any, Any] | None = None
 
     def write(self, *, topic: str, stance: int, arguments: Sequence[str]) -> str:
-        """Write one key point for arguments, given best first; return "" if this fails."""
+        """Write one key point for arguments, sorted best first; return "" if writing fails."""
         prompt = writer_input(topic, stance, arguments)
         if prompt not in self._known:
             self._known[prompt] = self._write(prompt)

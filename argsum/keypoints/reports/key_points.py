@@ -232,7 +232,7 @@ def text_of(sides: Sequence[StanceSide]) -> str:
 
 
 def points_table(sides: Sequence[StanceSide]) -> TableData:
-    """Return the key points with their numbers of arguments, as in the chart."""
+    """Return the key points with their argument counts, as in the chart."""
     rows: list[list[Any]] = [
         [side.cell.get_stance_display(), point.number, point.text, point.count, point.share / 100]
         for side in sides
@@ -351,7 +351,7 @@ def _line(text: str) -> str:
 def sides_finding(sides: Sequence[StanceSide], sheets: int) -> Conclusion | None:
     """Return how many arguments the key points cover, and which key point has the most.
 
-    ``sheets`` is the number of judgements of the sides' sets. There is no finding without
+    ``sheets`` is the number of judgements of the two sides' sets. There is no finding without
     arguments or without key points.
     """
     known = [side for side in sides if side.is_unassigned_known and side.points]

@@ -112,7 +112,7 @@ class CellLine:
 
     @property
     def shown(self) -> SetLine | None:
-        """Set to show first: the best by references, else the closest to the wanted setting."""
+        """Set to show first: the best by index, or the closest to the wanted setting."""
         done = [line for line in self.lines if line.row.state == SummarySet.State.DONE]
         best = self.excluding or self.including
         if best is not None and best.row.state == SummarySet.State.DONE:
@@ -136,7 +136,7 @@ class CellLine:
 
 
 def runs_of(study: Study) -> QuerySet[SystemRun]:
-    """Return the system runs, newest first, with the counts for a list."""
+    """Return the system runs, newest first, with the counts shown in a list."""
     states = SummarySet.State
     rows = study.system_runs.select_related(
         "dataset", "match_scorer", "job", "created_by", "writing"
@@ -194,7 +194,7 @@ def cell_lines(
 
 
 def wanted_setting(run: SystemRun) -> WantedSetting | None:
-    """Return the setting chosen on dev for the scorer, else the system's recommended setting."""
+    """Return the setting chosen on dev for the scorer, or the system's recommended setting."""
     try:
         system = find_system(run.system)
     except UnknownSystem:
@@ -333,7 +333,7 @@ FEWEST = 3
 
 
 def varied(run: SystemRun) -> str:
-    """Return the only varying parameter if it has three or more numeric values, else ""."""
+    """Return the only varying parameter if it has at least three numeric values, or ""."""
     several = [name for name, values in run.grid.items() if len(values) > 1]
     if len(several) != 1 or len(run.grid[several[0]]) < FEWEST:
         return ""
@@ -341,7 +341,7 @@ def varied(run: SystemRun) -> str:
 
 
 def curve_rows(run: SystemRun, lines: Sequence[CellLine]) -> list[dict[str, Any]]:
-    """Return a row per value with means over cells and numbers of cells, or [] without figures.
+    """Return one row per value with means over cells and cell counts; [] if there are no figures.
 
     Without unclustered arguments, a cell has an index only if enough arguments are clustered. The
     cells behind the mean therefore change along the curve, unless the other cells count as 0.

@@ -277,7 +277,7 @@ def summary_board(choice: BoardChoice) -> SummaryBoard:
 
 
 def dev_sets(choice: BoardChoice) -> list[SetFigures]:
-    """Return the sets of the dev split if the settings are chosen on it, else []."""
+    """Return the sets of the dev split if the settings are chosen on it, or [] otherwise."""
     if choice.dataset is None or choice.split == Cell.Split.DEV:
         return []
     if choice.terms.selection != "dev":

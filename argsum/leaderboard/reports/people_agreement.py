@@ -45,7 +45,7 @@ AnySheet = CountSheet | SnapshotSheet
 
 @dataclass(frozen=True)
 class OneRater:
-    """Numbers of judgements by one rater.
+    """Counts of one rater's judgements.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def people_agreement(study: Study, dataset: str = "", without: str = "") -> Peop
 def agreement_of(
     sheets: Sequence[AnySheet], names: dict[int, str], judges: Judges, cells: Cells
 ) -> PeopleAgreement:
-    """Return the agreement of sheets, including repeats; ``names`` are the raters' names."""
+    """Return the agreement between sheets, including repeats; ``names`` are the raters' names."""
     firsts = [sheet for sheet in sheets if sheet.replicate == 0]
     if not firsts:
         return PeopleAgreement()

@@ -93,7 +93,7 @@ def metric_values(sets: QuerySet[SummarySet], source: ScoreSource) -> dict[int, 
 
 
 def same_judge(source: ScoreSource, sets: QuerySet[SummarySet]) -> ScoreSource:
-    """Return the same judge's source for other sets; it is the same source if they have it.
+    """Return the judge's source for other sets: the given source if it has scores for them.
 
     A language model counts in runs, and each run is a separate source. The dev split may have been
     counted by another run of the same model, prompt and parameters; the newest run is used.
@@ -110,7 +110,7 @@ def same_judge(source: ScoreSource, sets: QuerySet[SummarySet]) -> ScoreSource:
 
 
 def sources_of(sets: QuerySet[SummarySet]) -> list[ScoreSource]:
-    """Return the metrics of some sets with their numbers of values, language models first."""
+    """Return the metrics of some sets, each with its number of values, language models first."""
     rows = MetricScore.objects.filter(
         summary_set__in=sets.order_by().values("pk"), value__isnull=False
     )
@@ -126,7 +126,7 @@ def cluster_values(sets: QuerySet[SummarySet], place: str) -> dict[int, tuple[An
     """Map each set to its ARI without and with unclustered arguments, and its clustered share.
 
     All three use only the arguments that match exactly one reference; if there are no such
-    arguments, the share is that of all arguments. The contents of a set never change, so its
+    arguments, the share is computed over all arguments. The contents of a set never change, so its
     figures are cached, with one entry per ``place`` (a dataset's split): a database cache then
     writes one row instead of one per set. Sets that are not cached take two queries.
     """

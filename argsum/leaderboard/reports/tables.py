@@ -88,7 +88,7 @@ def board_method(board: SummaryBoard) -> str:
 
 
 def oracle_notes(board: SummaryBoard) -> list[str]:
-    """Return a note if settings were chosen by the figure that judges them, else []."""
+    """Return a note if settings were chosen by the figure that judges them, or [] otherwise."""
     if not board.is_oracle:
         return []
     return [
@@ -293,7 +293,7 @@ def printed_cells(board: SummaryBoard) -> PaperTable:
 
 
 def printed_correlations(rows: Sequence[MetricRow]) -> PaperTable:
-    """Return correlations with people's scores as in the paper: across, and within with spread."""
+    """Return correlations with people's scores as in the paper, both across and within cells."""
     metric, setting, against, across = _OF_METRIC
     has_settings = any(row.source.setting for row in rows)
     note = _(

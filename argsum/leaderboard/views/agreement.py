@@ -249,7 +249,7 @@ def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
 def summary_people_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Send the raters, or the pairs or repeats of a dimension."""
+    """Send the figure of the raters, or of the pairs or repeats for a dimension."""
     dataset = _chosen(request, study)
     agreement = people_agreement(study, dataset.chosen, dataset.without)
     return figure_file(request, _figures(study, dataset, agreement), figure, format)

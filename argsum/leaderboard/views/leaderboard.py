@@ -118,7 +118,7 @@ def _without_interval(row: SystemRow) -> list[str]:
 
 
 def _zeros(row: SystemRow, name: str) -> float | None:
-    """Return the mean index counting cells with too few clustered arguments as 0, or None."""
+    """Return the mean index, or None; cells with too few clustered arguments count as 0."""
     over = row.excluding
     return over.with_zeros if name == "excluding" and over.n < over.cells else None
 

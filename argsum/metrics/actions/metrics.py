@@ -79,7 +79,7 @@ class MetricPlan:
 
     @property
     def cut(self) -> float:
-        """Requested threshold, else the scorer's threshold, else the paper's."""
+        """Requested threshold or, failing that, the scorer's or the paper's threshold."""
         if self.threshold is not None:
             return self.threshold
         own = self.scorer.threshold if self.scorer else None
@@ -152,7 +152,7 @@ class Matches:
 
 
 def similarity_of(plan: MetricPlan, function: str) -> Similarity:
-    """Return the similarity for a function; models are loaded with the first score."""
+    """Return the similarity for a function; models are loaded when the first score is computed."""
     if function in ROUGE:
         return Rouge(function)
     if function == BERT_SCORE:
@@ -237,7 +237,7 @@ def make_metrics(work: JobContext) -> None:
 
 
 def _make(work: JobContext, plan: MetricPlan, choice: SetSelection, function: str) -> str:
-    """Compute one function for all sets that lack it; return the reason if it fails, else ""."""
+    """Compute one function for all sets that lack it; return "" or the reason for a failure."""
     setting = plan.setting(function)
     last = COVERAGE_SCORE if function == COVERAGE_SCORE else soft_name(function, PARTS[0])
     known = MetricScore.objects.filter(

@@ -157,7 +157,7 @@ class KeyPointRelease:
 
     @cached_property
     def judged(self) -> list[list[CountedSet]]:
-        """The sheets of each set."""
+        """The sheets for each set."""
         sheets: dict[tuple[str, str, str], list[CountedSet]] = {}
         for file in self.counts:
             for sheet in file.sets:

@@ -154,7 +154,7 @@ def candidates(release: KeyPointRelease) -> Rows:
 
 
 def minilm(release: KeyPointRelease, say: Say) -> Rows:
-    """Yield figures of the packaged model used as a match scorer without training."""
+    """Yield figures for the packaged model, used as a match scorer without training."""
     embedder = SentenceEmbedder()
     both = {"ArgKP21": release.test_cells, "Debate": release.debate_cells}
     total, done = sum(map(len, both.values())), 0

@@ -142,9 +142,9 @@ def look_at_source(source: ImportSource) -> SurveyLook:
 
 
 def survey_of(source: ImportSource, look: SurveyLook) -> Survey | None:
-    """Return the stored survey that a file continues: the one named, or one with its questions.
+    """Return the stored survey that a file continues, by name or by matching questions.
 
-    Codes alone do not identify it, because many surveys have a question Q1. Neither does the
+    Codes alone do not identify a survey, because many surveys have a question Q1. Neither does the
     file's name alone, because programs give every export the same name.
     """
     surveys = source.study.surveys.prefetch_related("questions")
@@ -256,7 +256,7 @@ def _whole_file(
 
 
 def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
-    """Yield the respondent of a row, or a flag with the reason for skipping or rejecting it."""
+    """Yield each row's respondent, or a flag with the reason for skipping or rejecting the row."""
     if is_preview(reading.look.tool, row):
         reading.counts["previews"] += 1
         return

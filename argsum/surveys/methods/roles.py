@@ -159,7 +159,7 @@ def role_problem(roles: Mapping[str, str], headers: Sequence[str]) -> str:
 
 
 def separator_of(texts: Sequence[str]) -> str:
-    """Return the pattern that separates answers in a cell, or "" if a cell has only one answer.
+    """Return the pattern that separates answers in a cell, or "" if each cell has only one answer.
 
     Answers are split if their pieces repeat, and if there are more combinations than pieces or
     half of the pieces also occur alone.

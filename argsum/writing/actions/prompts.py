@@ -112,7 +112,7 @@ def fenced_arguments(texts: Sequence[Neutral]) -> str:
 
 
 def _fenced_clusters(groups: Mapping[int, Sequence[Neutral]]) -> str:
-    """Return clusters under codes, so that a reply with numbers of its own is detected."""
+    """Return clusters under codes, so that a reply that renumbers them is detected."""
     plain = {group: [neutral.text for neutral in texts] for group, texts in groups.items()}
     records = [{"cluster": code_of(group), "arguments": texts} for group, texts in plain.items()]
     every = [text for texts in plain.values() for text in texts]
@@ -152,7 +152,7 @@ def questions_of(run: Run, keys: Sequence[WritingCallKey]) -> list[CallRequest]:
 
 
 def _arguments(cells: Mapping[int, Cell]) -> dict[int, dict[int, tuple[PromptArgument, str]]]:
-    """Map each cell and argument key to the argument as shown and its reason for exclusion."""
+    """Map each cell and argument key to the displayed argument and its reason for exclusion."""
     arguments: dict[int, dict[int, tuple[PromptArgument, str]]] = {pk: {} for pk in cells}
     rows = CellArgument.objects.filter(cell__in=cells).order_by("cell", "position")
     for cell, pk, text, quality, left_out in rows.values_list(

@@ -72,7 +72,7 @@ class Alphas:
 
 @dataclass(frozen=True, kw_only=True)
 class PeopleCounts:
-    """Numbers of people and of scored, shared (by two or more) and consolidated answers."""
+    """Counts of people and of scored, shared (by two or more) and consolidated answers."""
 
     raters: int
     answers: int
@@ -83,7 +83,7 @@ class PeopleCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeAlphas(Alphas):
-    """A judge's alphas with people, and the difference from people's own on the same answers."""
+    """A judge's alphas with people, and the difference from people's alpha on the same answers."""
 
     difference: AgreementFigure
 
@@ -178,7 +178,7 @@ class PointsConfusion:
 
 @dataclass(frozen=True, kw_only=True)
 class RaterPairFigures:
-    """Figures of two raters by column and by system, with totals by aspect ("with", "without")."""
+    """Figures for two raters by column and by system, and totals by aspect ("with", "without")."""
 
     first: str
     second: str
@@ -229,14 +229,14 @@ class Consistency:
 
 @dataclass(frozen=True, kw_only=True)
 class Surplus(AgreementFigure):
-    """Surplus in points for answers of a judge's own family; ``own`` is the number of these."""
+    """Surplus in points for answers of a judge's own family; ``own`` counts these answers."""
 
     own: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preference:
-    """A judge's surplus for its own family, compared with people and other families' judges."""
+    """A judge's surplus for its own family, compared with people and judges of other families."""
 
     key: str
     family: str | None
@@ -310,7 +310,7 @@ class JudgeRow(RankPosition):
 
 @dataclass(frozen=True, kw_only=True)
 class WinningRate:
-    """Numbers of the rule "alternative"."""
+    """Figures for the rule "alternative"."""
 
     omega: float | None
     rho: float | None
@@ -320,7 +320,7 @@ class WinningRate:
 
 @dataclass(frozen=True, kw_only=True)
 class Steadiness:
-    """Numbers of the rule "consistency": reliability of one sheet, and of the mean of ``k``."""
+    """Figures for the rule "consistency": reliability of one sheet, and of the mean of ``k``."""
 
     n: int
     exact: float | None

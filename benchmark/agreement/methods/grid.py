@@ -166,7 +166,7 @@ class PointsGrid:
         return tuple(rater for rater in self.raters if rater.is_judge)
 
     def column(self, key: str, name: str) -> FloatArray:
-        """Return one rater's points of one column, shape (n,)."""
+        """Return one rater's points in one column, shape (n,)."""
         return np.asarray(self.values[key][:, self.columns.index(name)], dtype=np.float64)
 
 
@@ -180,7 +180,7 @@ def grid_of(
     table
         A table from `sheet_table`; other columns are ignored.
     rubric
-        The rubric with the names of the columns of points.
+        The rubric, which names the columns of points.
     families
         Name of a model, system or judge → family (see `family_of`).
     """

@@ -98,7 +98,7 @@ def ordinal_alpha(
 
 
 def ratings_of(people: FloatArray) -> Ratings:
-    """Convert values of answers (rows) by people (columns) to ratings; NaN marks gaps."""
+    """Convert a table of answers (rows) and people (columns) to ratings; NaN marks gaps."""
     answers, raters = np.nonzero(~np.isnan(people))
     return Ratings.from_frame(
         pd.DataFrame({"item": answers, "rater": raters, "value": people[answers, raters]})

@@ -271,7 +271,7 @@ def self_preference(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> Pr
 def _surplus(
     grid: PointsGrid, differences: FloatArray, own: np.ndarray, draws: Jackknife
 ) -> Surplus:
-    """Return the mean difference on own-family answers minus that on all others, in points."""
+    """Return the mean difference on own-family answers minus that on other answers, in points."""
     known = ~np.isnan(differences)
     differences, mine = differences[known], own[known]
     n, n_own = len(differences), int(mine.sum())

@@ -125,7 +125,8 @@ def alpha_difference(
 def leniency(grid: PointsGrid, judge: SheetRater, name: str, draws: Jackknife) -> AgreementFigure:
     """Return the judge's leniency compared with people, with the p values of its rule.
 
-    "Yes" means within the margin on both sides, "no" means beyond it on one side.
+    "Yes" means that the leniency is within the margin on both sides; "no" means that it exceeds
+    the margin on one side.
     """
     apart = grid.column(judge.key, name) - grid.column(PEOPLE, name)
     use = ~np.isnan(apart)
@@ -230,7 +231,7 @@ REPLACEMENT_RULES = ("alternative", "agreement", "bias", "unscored", "consistenc
 
 @dataclass(frozen=True, kw_only=True)
 class Levels:
-    """One-sided significance levels for "yes" and "no" of one column.
+    """One-sided significance levels for "yes" and "no" on one column.
 
     ``one`` is the level of "yes" for rules that do not involve people.
     """
@@ -378,13 +379,13 @@ def _outcome(
 
 
 def _answers_lost(unscored: int, sheets: int, replicates: int) -> tuple[int, int]:
-    """Return the numbers of lost replies and of all replies, counting one reply per answer."""
+    """Return the counts of lost replies and of all replies, counting one reply per answer."""
     n = max(1, round(sheets / replicates))
     return min(n, round(unscored * n / sheets)), n
 
 
 def _answers_needed(lost: int, n: int, level: float) -> int:
-    """Return how many more replies would show "yes" at the same loss rate; 0 if no number does."""
+    """Return how many more replies would show "yes" at this loss rate; 0 if no number would."""
     from scipy import special
 
     if lost >= UNSCORED_MARGIN * n:

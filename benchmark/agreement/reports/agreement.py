@@ -85,7 +85,7 @@ def with_points_by_code(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
 
 @dataclass(kw_only=True)
 class JudgeTrust:
-    """Numbers of canaries that a judge was shown and obeyed, and the trust in its runs."""
+    """Counts of canaries that a judge was shown and obeyed, and the trust in its runs."""
 
     key: str
     name: str

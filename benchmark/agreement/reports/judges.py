@@ -109,7 +109,7 @@ N_REASONS = 3
 
 
 def reasons_of(verdict: ReplacementVerdict) -> list[dict[str, Any]]:
-    """Return the three rules that weigh most in the verdict, in words and numbers."""
+    """Return the three rules that weigh most in the verdict, as text with numbers."""
     ordered = sorted(RULES, key=lambda rule: WEIGHT[verdict.rules[rule].result])
     return [
         {

@@ -110,7 +110,7 @@ class AgreementSelection:
 
 
 def snapshot_of(study: Study, query: Mapping[str, str]) -> BoardSnapshot | None:
-    """Return the snapshot named by ``snapshot`` or ``rubric``, else the latest snapshot.
+    """Return the snapshot named by ``snapshot`` or ``rubric``, or the latest snapshot.
 
     Its agreement figures are in ``agreement``; rows and other figures are deferred. Raises
     NotThere if the named snapshot does not exist.
@@ -202,7 +202,7 @@ def behind(table: pd.DataFrame, grid: PointsGrid, wanted: ScoreSelection) -> pd.
 
     The columns are those of the answer, ``points`` and ``others``, ``difference`` (first minus
     second) and ``sheet``, one sheet of the first rater (or of any person, for the mean of people).
-    Without a second rater, all answers of the first rater are returned, most points first.
+    If there is no second rater, all answers of the first rater are returned, most points first.
     """
     about = table.drop_duplicates("answer").set_index("answer").loc[grid.answers]
     about = about.assign(points=grid.column(wanted.rater, wanted.column))

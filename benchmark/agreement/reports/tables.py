@@ -57,7 +57,7 @@ def column_name(column: PointsColumn) -> str:
 
 
 def measure_value(agreement: ColumnAgreement, measure: str) -> float | None:
-    """Return the value of a measure. The share of answers with equal points has no interval."""
+    """Return a measure's value. The share of answers with identical points has no interval."""
     return agreement.exact if measure == "exact" else figure_of(agreement, measure).value
 
 

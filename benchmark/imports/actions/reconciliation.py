@@ -72,7 +72,7 @@ class StoredSheets:
             self._by_content.setdefault(key, row)
 
     def find(self, entry: SheetEntry, answer: int | None, rater: int | None) -> ScoreSheet | None:
-        """Return the stored sheet that equals this entry or conflicts with it."""
+        """Return the stored sheet that is identical to this entry or conflicts with it."""
         content = (entry.rubric.pk, answer, rater, entry.replicate)
         return (
             self._by_id.get(entry.sheet)

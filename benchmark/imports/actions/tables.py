@@ -43,7 +43,7 @@ TOLD, EXACTLY, BY_LETTERS, CONFIRMED, NEW = "told", "exactly", "letters", "confi
 
 
 class NoAnswer(Exception):
-    """Raised if a row matches no answer of the study, or more than one."""
+    """Raised if a row matches no answer in the study, or more than one."""
 
     def __init__(self, reason: str, near: Near | None = None) -> None:
         super().__init__(reason)

@@ -229,7 +229,7 @@ class JudgedFile:
 
 
 def judge_of(folder: str) -> str:
-    """Return the judge in the name of a folder.
+    """Return the judge's name, taken from a folder's name.
 
     >>> judge_of("judged_gpt4"), judge_of("scores")
     ('gpt4', 'scores')
@@ -246,7 +246,7 @@ def read_judged_file(
     Raises
     ------
     UnreadableFile
-        If it is not JSON of this kind, or has no score dicts.
+        If the file is not JSON of this kind, or has no score dicts.
     """
     answers: list[JudgedAnswer] = []
     problems: list[Problem] = []

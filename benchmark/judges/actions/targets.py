@@ -325,7 +325,7 @@ LOOKED_AT = 500
 def subjects_of(study: Study, target: Mapping[str, Any], seed: int, groups: int) -> list[Subject]:
     """Return all subjects of a run: canaries with their plain answers, other answers, swaps.
 
-    ``groups`` is 0 if one reply covers the whole sheet, else the number of groups.
+    ``groups`` is 0 if one reply covers the whole sheet; otherwise, it is the number of groups.
     """
     keys = judged_answers(study, target, seed)
     canaries = _canaries(study, target, seed, keys, groups)

@@ -1,4 +1,4 @@
-"""Judgements: the rubric shown to a judge, the schema of its reply, and the reading of it."""
+"""Judgements: the rubric shown to a judge, and the schema and reading of its reply."""
 
 import json
 import re
@@ -116,7 +116,7 @@ _MOST_SHOWN = 5
 
 
 class JudgementState(StrEnum):
-    """Result of reading a judgement; every state except `VALID` is unscored."""
+    """Result of reading a judgement; every state except `VALID` means "unscored"."""
 
     VALID = "valid"
     EMPTY = "empty"  # no text, reasoning only, or an object without keys
@@ -261,7 +261,7 @@ class Judgement:
     rationales : dict of str to str
         Criterion → the judge's reason, if it gave one.
     given : dict of str to int
-        Criterion → whole number from the reply, even outside the scale. Only the paper's own
+        Criterion → whole number from the reply, even outside the scale. Only the paper's
         recipe averages values outside the scale.
     """
 

@@ -67,7 +67,7 @@ def choose_conditions(
     Parameters
     ----------
     table
-        A table for `make_board`. Without the columns of conditions, nothing is left out.
+        A table for `make_board`. If it has no columns of conditions, nothing is left out.
     systems
         Ids of systems in the order of their positions.
 
@@ -157,8 +157,9 @@ def calibrate(
 ) -> tuple[CalibratedStanding, ...]:
     """Return the calibrated mean of every system that this judge scored.
 
-    ``scenarios`` maps the position of a system to the scenarios of its mean on the board; without
-    an entry, all scenarios are used. Several answers to one question count as one cluster.
+    ``scenarios`` maps the position of a system to the scenarios of its mean on the board; if a
+    system has no entry, all scenarios are used. Several answers to one question count as one
+    cluster.
     """
     why = why_not_calibrated(scored, options) or _other_answers(scored, judge, options)
     rows = np.flatnonzero(scored.of_judge(judge))

@@ -43,7 +43,7 @@ class ScoreArrays:
     value : float, shape (n,)
         Mean points over the sheets with this column; NaN if there are no such sheets.
     sheets, scored : int, shape (n,)
-        Numbers of requested sheets and of sheets with a value.
+        Counts of requested sheets and of sheets with a value.
     characters : float, shape (n,)
         Length of the answer.
     parts : float, shape (n, n_parts)
@@ -77,7 +77,7 @@ class ScoreArrays:
 
 
 def judge_keys(table: pd.DataFrame) -> pd.Series:
-    """Return the judge of each sheet: "people" or the rater's own id."""
+    """Return the judge of each sheet: "people" or the rater's id."""
     return table["rater_id"].where(~table["rater_kind"].isin(PEOPLE_KINDS), PEOPLE)
 
 

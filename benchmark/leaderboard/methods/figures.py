@@ -135,7 +135,7 @@ class ScoreCell(BoundedMean):
     sd
         Standard deviation over answers, ddof 1, as in the CompQA paper; not usable for intervals.
     n_answers, n_questions
-        Numbers of answers and questions with a score.
+        Counts of answers and questions with a score.
     asked
         Number of requested answers, including unscored answers.
     unscored
@@ -173,7 +173,7 @@ class StandingRow(BoundedMean):
     ----------
     mean, low, high
         For a ranked system, the mean over the common questions and the compared scenarios, so that
-        differences between means equal the differences in `SystemPairs`. For other systems, the
+        differences between means match the differences in `SystemPairs`. For other systems, the
         mean over their own questions, in the compared scenarios if possible; it cannot be compared
         with other means.
     is_common
@@ -185,7 +185,7 @@ class StandingRow(BoundedMean):
     reason
         Reason for a missing mean or interval.
     n_answers, n_questions, asked, unscored
-        Numbers over all its cells: scored answers and their questions, requested answers, and
+        Counts over all of its cells: scored answers and their questions, requested answers, and
         sheets without a value.
     is_low
         Whether the system has no rank because too few of the requested answers have a score.
@@ -254,7 +254,7 @@ class JudgeRanking:
     unranked
         Position of a system → reason for its missing rank.
     n_common, n_questions
-        Numbers of questions that all ranked systems share, and for which any system has a score.
+        Number of questions that all ranked systems share; number with a score for any system.
     detectable
         Difference between any two systems that these questions detect with power .8.
     reason
@@ -330,7 +330,7 @@ class LengthSlope:
         Student's t from each question's contribution to the mean and the slope (a sandwich
         estimate with questions as clusters).
     n_answers, n_questions
-        Numbers of answers and questions with a score.
+        Counts of answers and questions with a score.
     reason
         Reason for a missing slope.
     """
@@ -452,7 +452,7 @@ class ScoreBoard:
     parts, profile, distributions
         By judge: means of groups and criteria, means of scenarios, counts of points by system.
     paper
-        Cells and rows by the recipe of the CompQA paper.
+        Cells and rows computed as in the CompQA paper.
     beside
         Means of people and judges on the same answers.
     costs

@@ -100,7 +100,7 @@ def conditions_of_rows(recipe: dict[str, Any]) -> dict[str, str]:
 
 
 def known_condition(wanted: str, recipe: dict[str, Any]) -> str:
-    """Return the condition if the snapshot has it, else an empty string."""
+    """Return the condition if the snapshot has it, or an empty string otherwise."""
     return wanted if wanted in conditions_of_rows(recipe) else ""
 
 
@@ -352,7 +352,7 @@ def _draw(chances: pd.Series) -> dict[str, float]:
 
 
 def board_marker(rubric: RubricVersion) -> str:
-    """Return a digest of all inputs of the figures, with five queries that use indexes.
+    """Return a digest of all inputs of the figures, using five indexed queries.
 
     New sheets and changed states change the counts, and revised scores add an event. Exclusions,
     control items, trust in runs and comparisons that systems were trained on are read directly.

@@ -90,14 +90,15 @@ class BoardLine:
 
 
 def judge_name(judge: BoardJudge) -> str:
-    """Return the display name of a judge: "People" for all people, else the model's name."""
+    """Return the display name of a judge: "People" for all people, or the model's name."""
     return _("People") if judge.key == PEOPLE else judge.name or judge.key[:8]
 
 
 def chosen_judge(board: ScoreBoard, wanted: str) -> str:
-    """Return the judge requested by key or position, else the one with the most scored answers.
+    """Return the judge requested by key or position.
 
-    The result is empty if there are no judges.
+    By default, it is the judge with the most scored answers. The result is empty if there are no
+    judges.
     """
     known = {judge.key: judge.answers for judge in board.judges}
     places = {str(at): key for at, key in enumerate(known)}

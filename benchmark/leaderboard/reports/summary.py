@@ -208,7 +208,7 @@ def _named(board: ScoreBoard, judge: str) -> list[tuple[str, BoardLine]]:
 
 
 def _rank_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
-    """Return the ranked systems or, without ranks, all systems with a mean."""
+    """Return the ranked systems or, if no system has a rank, all systems with a mean."""
     named = _named(board, judge)
     ranked = [(name, row) for name, row in named if row.standing]
     return [
@@ -285,7 +285,7 @@ def _groups(board: ScoreBoard, judge: str, recipe: Recipe, size: str) -> Spec:
 
 
 def _spread_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
-    """Return the first and last ranked system or, without ranks, the first and last scored one."""
+    """Return the first and last ranked system; if none has a rank, the first and last scored."""
     rows = [(name, row) for name, row in _named(board, judge) if row.row.n_answers]
     rows = [(name, row) for name, row in rows if row.standing] or rows
     ends = rows[:1] + rows[-1:] if len(rows) > 1 else rows

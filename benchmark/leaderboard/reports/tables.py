@@ -1,4 +1,4 @@
-"""Tables of a board, including those by the recipe of the CompQA paper."""
+"""Tables of a board, including those computed as in the CompQA paper."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RECIPE = lazy(
 
 @dataclass(frozen=True)
 class PaperLine:
-    """One system by the paper's recipe, with ``cells`` in the order of scenarios."""
+    """One system's figures by the paper's recipe, with ``cells`` in the order of scenarios."""
 
     place: int
     id: str

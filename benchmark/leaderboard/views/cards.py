@@ -182,7 +182,7 @@ def _scenario(cell_view: CellView | None) -> BoardCell:
 
 
 def _conditions(several: ConditionChoice | None) -> list[str]:
-    """Return the condition that a cell shows, and the number of others."""
+    """Return the condition that a cell shows, and the number of other conditions."""
     if several is None:
         return []
     n = len(several.others)

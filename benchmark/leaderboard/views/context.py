@@ -31,8 +31,8 @@ class BoardView:
     """A snapshot with the requested filters and judge.
 
     ``board`` is None while the figures for these filters are being computed. ``of_rows`` is the
-    hash of older rows if the figures are outdated, else empty. ``columns`` are the leaderboard
-    columns requested in the URL.
+    hash of older rows if the figures are outdated, otherwise empty. ``columns`` are the
+    leaderboard columns requested in the URL.
     """
 
     snapshot: BoardSnapshot | None

@@ -103,7 +103,7 @@ def averaged_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
 
     People count as one judge.
 
-    ``table`` is as for `single_sheets`.
+    See `single_sheets` for ``table``.
     """
     import pandas as pd
 

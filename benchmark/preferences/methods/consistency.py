@@ -202,7 +202,7 @@ class Contradictions:
     share
         Contradicting pairs ÷ pairs decided by both, 0 to 1.
     n_decided, n_contradicting, n_even
-        Numbers of pairs decided by both, of contradicting pairs among them, and of pairs that are
+        Counts of pairs decided by both, of contradicting pairs among them, and of pairs that are
         even according to either.
     pairs
         Contradicting pairs of systems, the preferred system first; empty for questions.

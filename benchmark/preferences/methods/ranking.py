@@ -55,12 +55,12 @@ def strength_differences(
     the ties). For close systems, the difference of log strengths would give the same result.
     However, for a system that nearly always loses, its standard error grows faster than the
     difference itself (Hauck and Donner 1977), so that the system could not be distinguished from
-    any other. The standard error of the score itself shrinks there, so that a few verdicts seem to
-    show too much; that of the arcsine hardly changes. The test is Student's t over questions,
-    computed from the changes when each question is left out. Clusters of unequal weight leave
-    fewer degrees of freedom than their number (Imbens and Kolesár 2016, section 3); the reduction
-    was chosen so that the errors in `benchmarks.verdicts` stay within 5 %. As in the exact
-    sign-flip test, p is never below 2^(1 - n) for n questions.
+    any other. The standard error of the score itself shrinks in this case, so that a few verdicts
+    seem to show too much; that of the arcsine hardly changes. The test is Student's t over
+    questions, computed from the changes when each question is left out. Clusters of unequal weight
+    leave fewer degrees of freedom than there are clusters (Imbens and Kolesár 2016, section 3);
+    the reduction was chosen so that the errors in `benchmarks.verdicts` stay within 5 %. As in the
+    exact sign-flip test, p is never below 2^(1 - n) for n questions.
     """
     values = np.array(strengths.log_strengths)
     first, second = np.triu_indices(len(values), k=1)
@@ -172,7 +172,7 @@ class PreferenceStanding(Bounded, RankPosition):
         Share of wins in its verdicts against ranked systems, without weights; ties and both bad
         count half.
     wins, losses, ties, both_bad
-        Numbers of these verdicts, without weights.
+        Counts of these verdicts, without weights.
     n_questions
         Number of questions on which it was compared with ranked systems.
     """

@@ -117,7 +117,7 @@ def export_rows(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield cells in the order of `export_types`, with three queries and little memory.
 
-    ``conditions`` are as for `annotation.answers.models.under`.
+    See `annotation.answers.models.under` for ``conditions``.
     """
     counted = set(counted_sheets(version).values_list("pk", flat=True))
     every = exported_sheets(version, only_counted=only_counted)

@@ -70,7 +70,7 @@ COLUMNS = {
 def counted_sheets(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
     """Return the submitted and unscored sheets that count.
 
-    Left out are examples of a qualification, sheets beyond the number a round needs, sheets of
+    It leaves out examples of a qualification, sheets beyond the number a round needs, sheets of
     excluded raters, runs whose canaries show that the judge obeys the texts it judges, active runs
     for which this is not yet known, and answers to questions that their system's model was trained
     on.
