@@ -124,8 +124,8 @@ def _labels(study: Study, opened: Any | None) -> StudyStep:
         )
         return _later(study, title, text)
     text = ngettext(
-        "Votes received on ordinary items: %(done)s of %(wanted)s.",
-        "Votes received on ordinary items: %(done)s of %(wanted)s.",
+        "%(done)s of %(wanted)s vote on ordinary items has been received.",
+        "%(done)s of %(wanted)s votes on ordinary items have been received.",
         opened.wanted,
     ) % {"done": f"{opened.done:,}", "wanted": f"{opened.wanted:,}"}
     return step(

@@ -147,7 +147,7 @@ def test_votes_are_counted_alike_by_the_path_and_by_the_round(researcher, study,
     for turn in range(3):
         label_next(place, turn)
     said = "3 of 8 votes on ordinary items"
-    assert f"{said} received." in overview(researcher, study)
+    assert f"{said} have been received." in overview(researcher, study)
     page = reverse("label_round", args=[study.public_id, label_round.public_id])
     assert said in flat(researcher.get(page).text)
 
