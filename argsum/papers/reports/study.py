@@ -133,7 +133,7 @@ def _data(datasets: Sequence[Dataset]) -> Part:
 
 
 def _boards(study: Study, datasets: Sequence[Dataset]) -> list[Part]:
-    """Return clusters and weighted scores of every dataset that has sets."""
+    """Return clusters and weighted scores for every dataset that has sets."""
     parts = []
     for number, dataset in enumerate(datasets, start=1):
         boards = {share: _rows(study, dataset, share) for share in SHARES}

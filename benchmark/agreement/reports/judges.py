@@ -271,7 +271,7 @@ def _whole(k: float | None) -> float | None:
 
 
 def _replicates(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
-    """Return (name, sheets per answer, figures for the mean of k sheets by k)."""
+    """Return (name, sheets per answer, figures by k for the mean of k sheets)."""
     rows = _consistency(figures, choice)
     return [
         (name, sheets, {f"k{mean_of.k:g}": mean_of for mean_of in own.curve})
