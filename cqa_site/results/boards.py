@@ -275,7 +275,7 @@ LEVELS = {
 def after_holm(p: float) -> str:
     """Format a p value after Holm's correction; report very small ones as a bound."""
     value = f"< {SMALLEST_P}" if p < SMALLEST_P else f"= {text_of(p, 3)}"
-    return _("p %s after Holm") % value
+    return _("Holm-adjusted p %s") % value
 
 
 def level_of(agreement: str, alpha: Bounds) -> tuple[str, str]:

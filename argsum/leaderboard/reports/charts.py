@@ -265,7 +265,7 @@ def board_finding(board: SummaryBoard) -> Conclusion | None:
     if level:
         return Conclusion(most, sure)
     says = _("%(name)s leads: %(figure)s.") % {"name": rows[0].system, "figure": mean}
-    return Conclusion(says, sure, "good", ("p after Holm",))
+    return Conclusion(says, sure, "good", ("Holm-adjusted p",))
 
 
 def _mean(row: SystemRow, name: str) -> str:

@@ -165,7 +165,7 @@ def pair_columns(board: ScoreBoard, judge: str, recipe: Recipe) -> Columns:
         Column(_("Second"), lambda pair: board.systems[pair.second].name),
         EstimateColumn(_("Difference"), lambda pair: pair),
         Column("p", "p"),
-        Column(_("p after Holm"), "p_holm"),
+        Column(_("Holm-adjusted p"), "p_holm"),
         Column(_("Detectable"), "detectable"),
     ]
 

@@ -46,7 +46,7 @@ def board_finding(board: ScoreBoard, judge: str) -> Conclusion:
         "next": names[ranked[1].system],
     }
     says %= _leader(ranked[0], names) | fields
-    return Conclusion(says, _sure(ranking), "good", ("p after Holm",))
+    return Conclusion(says, _sure(ranking), "good", ("Holm-adjusted p",))
 
 
 def ground_of(board: ScoreBoard, judge: str) -> str:

@@ -37,7 +37,7 @@ def test_a_pair_that_differs_in_every_cell_is_told_apart_though_intervals_overla
     found = said_of(Alpha=HARD + 0.1 + 0.01 * np.sin(np.arange(12)), Beta=HARD)
     assert found.says.startswith("Alpha leads: coverage 0.55 [")
     assert found.says.endswith("over 12 cells.")
-    assert "show that it is better than each of the others, p < 0.001 after Holm." in found.sure
+    assert "show that it is better than each of the others, Holm-adjusted p < 0.001." in found.sure
     # Without a test the highest mean is highest in these data.
     found = said_of(Alpha=HARD + np.tile([0.1, -0.08, 0.03], 4), Beta=HARD)
     assert found.says.startswith("Alpha has the highest mean in these data: coverage 0.47 [")

@@ -40,7 +40,7 @@ def test_a_clear_leader_is_named_with_its_lead_and_one_system_has_no_ranking():
     assert said.says.startswith("Alpha leads with ")
     assert "more than Beta." in said.says
     assert "95 % interval of the lead" in said.sure
-    assert said.terms == ("p after Holm",)
+    assert said.terms == ("Holm-adjusted p",)
     assert "This is based on the 12 questions that all ranked systems share" in said.sure
     board, judge = found({"Alpha": 5})
     said = board_finding(board, judge)

@@ -172,8 +172,8 @@ def test_a_leader_is_told_apart_from_every_other_or_was_never_beaten():
     rows = [*times(18, "a", "b", "first"), *times(2, "b", "a", "first")]
     found = found_in(verdicts(*rows))
     assert found.says == "a leads: it is preferred to the other system."
-    assert found.sure.startswith("p < 0.001 after Holm.")
-    assert (found.mark, found.terms) == ("good", ("p after Holm",))
+    assert found.sure.startswith("Holm-adjusted p < 0.001.")
+    assert (found.mark, found.terms) == ("good", ("Holm-adjusted p",))
     rows = [*times(10, "a", "b", "first"), *times(2, "a", "b", "tie")]
     found = found_in(verdicts(*rows))
     assert found.says == "a leads: it is preferred to the other system."
