@@ -28,7 +28,9 @@ def finding(results: Results, choice: VerdictSource) -> Conclusion:
     if not ranking.pairs:
         return Conclusion(_leader(ranking), sure, "warn")
     is_shown = not level_with_first(ranking)
-    return Conclusion(_leader(ranking), sure, *(("good", ("Holm-adjusted p",)) if is_shown else ()))
+    return Conclusion(
+        _leader(ranking), sure, *(("good", ("Holm-adjusted p",)) if is_shown else ())
+    )
 
 
 def _by_judge(results: Results, choice: VerdictSource) -> list[str]:
