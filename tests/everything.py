@@ -15,7 +15,7 @@ from annotation.editing.actions.rounds import add_comment
 from annotation.exports import actions as exports
 from annotation.figures.actions import LABEL_ROUNDS
 from annotation.judges.models import JudgeLabel, TrainedJudge
-from annotation.labelling.actions import answering, serving
+from annotation.labelling.actions import serving, votes
 from annotation.labelling.models import Exclusion, Item, LabelRound
 from annotation.retrieval.actions.arguments import set_service
 from argsum.analysis.actions.analyses import FOLLOW
@@ -219,10 +219,10 @@ def label_some(label_round, people, per_person=6):
             todo = serving.next_work(label_round=label_round, place=place).assignments
             if not todo:
                 break
-            given = answering.SubmittedLabel(
+            given = votes.SubmittedLabel(
                 client_key=f"{number}-{turn}", label=(number + turn) % 4, active_ms=900 + turn
             )
-            answering.answer(rater=place.rater, assignment=todo[0], given=given)
+            votes.answer(rater=place.rater, assignment=todo[0], given=given)
 
 
 def label_as_expert(label_round, rater, label=1):

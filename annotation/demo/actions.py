@@ -23,7 +23,7 @@ from annotation.editing.actions.rounds import EditingPlan, plan_round
 from annotation.editing.models import EditingRound
 from annotation.figures.actions import LABEL_ROUNDS
 from annotation.generation.actions.answer_runs import condition
-from annotation.labelling.actions import answering, rounds as label_rounds, serving
+from annotation.labelling.actions import rounds as label_rounds, serving, votes
 from annotation.labelling.actions.blocks import free_slots
 from annotation.labelling.actions.exercises import USUAL
 from annotation.labelling.actions.rounds import default_guideline
@@ -309,12 +309,12 @@ def _block(label_round, place, skill: float, labels: dict[int, int], rng: random
     work = serving.next_work(label_round=label_round, place=place)
     todo = work.assignments[: label_round.block_size]
     for row in todo:
-        label = answering.SubmittedLabel(
+        label = votes.SubmittedLabel(
             client_key=secrets.token_hex(8),
             label=_drawn(labels[row.item.argument_id], skill, rng),
             active_ms=int(rng.lognormvariate(8.9, 0.5)),
         )
-        answering.answer(rater=place.rater, assignment=row, given=label)
+        votes.answer(rater=place.rater, assignment=row, given=label)
     return bool(todo)
 
 

@@ -10,7 +10,6 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from annotation.corpus.models import Comparison
-from annotation.labelling.actions.answering import SubmittedLabel
 from annotation.labelling.actions.blocks import LABELS
 from annotation.labelling.actions.exercises import USUAL
 from annotation.labelling.actions.rounds import (
@@ -22,6 +21,7 @@ from annotation.labelling.actions.rounds import (
     arguments_of,
     plan_round,
 )
+from annotation.labelling.actions.votes import SubmittedLabel
 from annotation.labelling.models import (
     Assignment,
     Guideline,

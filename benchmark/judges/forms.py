@@ -269,8 +269,10 @@ def _example_label(rubric: RubricVersion, example: ScoredExample) -> str:
 def _too_few(count: int) -> str:
     return (
         ngettext(
-            "Only %d example can be shown: people must score answers with this rubric first.",
-            "Only %d examples can be shown: people must score answers with this rubric first.",
+            "Only %d example is available. For more, people must score more answers with this "
+            "rubric.",
+            "Only %d examples are available. For more, people must score more answers with this "
+            "rubric.",
             count,
         )
         % count

@@ -135,8 +135,8 @@ class PairDifference(BoundedMean):
     is_separable
         Whether `p_holm` is below 1 - confidence and there are enough questions for a verdict.
     detectable
-        True difference that this many questions detect with power .8 after the correction
-        (`smallest_detectable`); None if they cannot detect any difference.
+        Smallest true difference that this many questions can detect with power .8 after the
+        correction (`smallest_detectable`); None if they cannot detect any difference.
     """
 
     first: str

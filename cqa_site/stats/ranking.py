@@ -55,7 +55,7 @@ class Ranking:
     n_common, n_questions
         Number of questions with a score for every system, and for at least one system.
     detectable
-        The difference between any two systems that these questions detect with power .8.
+        The smallest difference between two systems that these questions can detect with power .8.
     interval, confidence
         Method and confidence of the intervals.
     reason

@@ -3,7 +3,7 @@
 import itertools
 
 from annotation.judges.models import JudgeLabel, TrainedJudge
-from annotation.labelling.actions import answering, serving
+from annotation.labelling.actions import serving, votes as label_votes
 from annotation.labelling.models import Assignment, Item, LabelRound
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.lifecycle import open_round
@@ -81,8 +81,8 @@ def work(place: Place) -> serving.LabelWork:
 def label(place: Place, assignment: Assignment, value: int = 2, key: str = "") -> Assignment:
     """Answer one assignment."""
     key = key or f"key-{next(KEYS)}"
-    given = answering.SubmittedLabel(client_key=key, label=value, active_ms=3_000)
-    return answering.answer(rater=place.rater, assignment=assignment, given=given)
+    given = label_votes.SubmittedLabel(client_key=key, label=value, active_ms=3_000)
+    return label_votes.answer(rater=place.rater, assignment=assignment, given=given)
 
 
 def label_all(place: Place, value: int = 2, at_most: int = 1_000) -> int:

@@ -7,8 +7,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import member_place, next_work
+from annotation.labelling.actions.votes import SubmittedLabel, answer
 from annotation.labelling.models import LabelRound
 from cqa_site.people.models import Membership
 from cqa_site.rounds.crowd import participants

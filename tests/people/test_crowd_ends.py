@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import next_work
+from annotation.labelling.actions.votes import SubmittedLabel, answer
 from annotation.labelling.models import Assignment, VoteEvent
 from annotation.quality.reports.quality import HASTY_SHARE
 from cqa_site.people.access import create_token

@@ -9,8 +9,8 @@ from django.utils import timezone
 from annotation.consensus.models import FinalLabel
 from annotation.figures.actions import LABEL_ROUNDS
 from annotation.judges.reports.results import judged_rounds
-from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import member_place, next_work
+from annotation.labelling.actions.votes import SubmittedLabel, answer
 from annotation.labelling.models import Assignment, LabelRound
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater, Role, Study

@@ -44,7 +44,7 @@ from .serving import DONE, FREE, how_far, lock_slots, next_work, take_slots
 
 # Serving policy for labels: blocks of items, with control items hidden among them
 #
-# `serving` and `answering` do the work; this part implements the interface to the rounds engine.
+# `serving` and `votes` do the work; this part implements the interface to the rounds engine.
 
 CHUNK = 500
 RESERVED = Q(state=Assignment.State.SERVED)

@@ -13,15 +13,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
-from annotation.labelling.actions.answering import (
-    AnsweredMeanwhile,
-    AnswerNotValid,
-    KeyReused,
-    RoundClosed,
-    SubmittedLabel,
-    newest_keys,
-    store,
-)
 from annotation.labelling.actions.blocks import LABELS
 from annotation.labelling.actions.serving import (
     DONE,
@@ -32,6 +23,15 @@ from annotation.labelling.actions.serving import (
     next_work,
     renew,
     times_of,
+)
+from annotation.labelling.actions.votes import (
+    AnsweredMeanwhile,
+    AnswerNotValid,
+    KeyReused,
+    RoundClosed,
+    SubmittedLabel,
+    newest_keys,
+    store,
 )
 from annotation.labelling.forms import AnswerForm
 from annotation.labelling.models import Assignment, LabelRound

@@ -76,7 +76,7 @@ class AuditedPoint:
 
     @property
     def machine_share(self) -> float:
-        """Share of the comments that the machine placed behind the key point."""
+        """Share of the comments that the machine assigned to the key point."""
         return self.machine / self.comments
 
     @property

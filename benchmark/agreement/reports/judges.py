@@ -420,7 +420,7 @@ JUDGE_TABLES: dict[str, FigureTable] = {
         lambda figures, choice: [
             (rater_names(figures)[preference.key], preference) for preference in figures.preference
         ],
-        lazy("A judge must score answers of its own family and of others."),
+        lazy("A judge must score answers from its own model family and from other families."),
         RUNS,
     ),
     "length": FigureTable(

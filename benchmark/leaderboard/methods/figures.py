@@ -256,7 +256,7 @@ class JudgeRanking:
     n_common, n_questions
         Number of questions that all ranked systems share; number with a score for any system.
     detectable
-        Difference between any two systems that these questions detect with power .8.
+        Smallest difference between two systems that these questions can detect with power .8.
     reason
         Reason why no system is ranked.
     common

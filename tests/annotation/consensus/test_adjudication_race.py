@@ -8,7 +8,7 @@ from django.db import connection, connections, transaction
 from annotation.consensus.actions import consensus
 from annotation.consensus.actions.decisions import DecidedMeanwhile, adjudicate
 from annotation.consensus.models import Adjudication
-from annotation.labelling.actions.answering import AnsweredMeanwhile, SubmittedLabel, answer
+from annotation.labelling.actions.votes import AnsweredMeanwhile, SubmittedLabel, answer
 from annotation.labelling.models import Assignment
 from tests.annotation.labelling.test_locks import wait_until_somebody_waits
 from tests.annotation.voting import imported, make_raters

@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import member_place, next_work
+from annotation.labelling.actions.votes import SubmittedLabel, answer
 from annotation.labelling.models import LabelRound
 from cqa_site.files.actions import import_jobs as importing
 from cqa_site.files.actions.imports import ImportRefused

@@ -9,9 +9,10 @@ from django.urls import reverse
 from annotation.consensus.reports import vote_table
 from annotation.exports.reports.tables import ExportSource, votes
 from annotation.figures.actions import LABEL_ROUNDS
-from annotation.labelling.actions import answering, rounds as label_rounds, serving
+from annotation.labelling.actions import rounds as label_rounds, serving
 from annotation.labelling.actions.blocks import retire_item
 from annotation.labelling.actions.rounds import add_items
+from annotation.labelling.actions.votes import SubmittedLabel, answer
 from annotation.labelling.models import Assignment
 from annotation.labelling.reports import label_violations, skipped_by_all
 from cqa_site.people.models import AuditEvent
@@ -159,8 +160,8 @@ class TestPages:
         for place in people[:2]:
             while not (row := place.rater.assignments.filter(item=item).first()):
                 give(place, work(place).assignments[0])
-            given = answering.SubmittedLabel(f"skip {row.pk}", skip_reason="unclear")
-            answering.answer(rater=place.rater, assignment=row, given=given)
+            given = SubmittedLabel(f"skip {row.pk}", skip_reason="unclear")
+            answer(rater=place.rater, assignment=row, given=given)
         assert list(skipped_by_all(label_round)) == [item]
         page = client.get(self.address("label_round_items", label_round), {"only": "skipped"}).text
         assert "1 item was skipped by everyone who received it." in " ".join(page.split())

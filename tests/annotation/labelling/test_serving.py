@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotation.labelling.actions import answering, serving
+from annotation.labelling.actions import serving, votes
 from annotation.labelling.models import Assignment, Slot, VoteEvent
 from annotation.labelling.reports import label_violations
 from annotation.quality import actions as quality
@@ -112,11 +112,11 @@ def test_a_change_keeps_the_history_and_the_same_key_again_is_none(study, resear
     place = newcomer(label_round)
     row, on_screen = work(place).assignments[:2]
     for value in (-1, 4, 9, 20):
-        with pytest.raises(answering.AnswerNotValid):
+        with pytest.raises(votes.AnswerNotValid):
             label(place, row, value)
     for _time in range(2):
         label(place, row, 1, key="same")
-    with pytest.raises(answering.KeyReused):
+    with pytest.raises(votes.KeyReused):
         label(place, row, 3, key="same")
     row.refresh_from_db()
     assert row.label == 1
@@ -132,8 +132,8 @@ def test_skipping_gives_the_slot_back_and_can_be_taken_back(study):
     label_round = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1)
     place = newcomer(label_round)
     row = work(place).assignments[0]
-    given = answering.SubmittedLabel(client_key="skip", skip_reason="unclear")
-    answering.answer(rater=place.rater, assignment=row, given=given)
+    given = votes.SubmittedLabel(client_key="skip", skip_reason="unclear")
+    votes.answer(rater=place.rater, assignment=row, given=given)
     assert Slot.objects.filter(item=row.item, state="open").exists()
     assert label(place, row, 2).is_extra is False
     assert not Slot.objects.filter(item=row.item, state="open").exists()
@@ -150,7 +150,7 @@ def test_closed_keeps_first_answers_as_extras_and_refuses_changes(study, researc
     if not is_reserved:
         expire_everything()
     close_round(round_=label_round, actor=researcher)
-    with pytest.raises(answering.RoundClosed):
+    with pytest.raises(votes.RoundClosed):
         label(place, done, 0)
     kept = [label(place, row) for row in rows]
     assert {row.state for row in kept} == {"answered"}
