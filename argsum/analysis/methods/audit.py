@@ -206,7 +206,7 @@ def corrected_share(samples: Sequence[Sample], *, comments: int = 0) -> AuditedS
 
 
 def audited_recall(behind: Sequence[Sample], others: Sequence[Sample]) -> AuditedShare:
-    """Return the recall: the share of pairs that make the point and are assigned to it.
+    """Return the recall: of all pairs that make the point, the share assigned to it.
 
     In each sample, ``behind`` are the strata of the first band and ``others`` all other strata.
     Each part is bounded at half the error (Bonferroni), because a machine that is seldom wrong may

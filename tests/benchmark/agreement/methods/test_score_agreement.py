@@ -65,7 +65,7 @@ def test_consolidated_sheets_are_no_second_person(points):
     rules = found["verdict"]["id-gpt-x"]["total"]["rules"]
     assert rules["alternative"]["missing"]["people"] == 2
     assert rules["agreement"]["result"] == "not_shown"
-    assert "two people and by the judge" in rules["agreement"]["reason"]
+    assert "by both the judge and two people" in rules["agreement"]["reason"]
     assert "persons" not in {each["kind"] for each in found["pairs"]}
     # Beside a judge they are what people said.
     assert pair(found, "id-gpt-x", PEOPLE)["columns"]["total"]["n"] == N
