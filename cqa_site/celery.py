@@ -28,7 +28,7 @@ warnings.filterwarnings("ignore", "You're running the worker with superuser", Se
 
 @setup_logging.connect
 def keep_lines(**_: object) -> None:
-    """Keep Celery from configuring logging, by being a receiver of this signal."""
+    """Receive this signal, so that Celery does not configure logging."""
 
 
 @celeryd_after_setup.connect

@@ -1,7 +1,7 @@
 """Formats of importable files; apps register an object for each format in their ``ready()``.
 
-A format defines how a file is read and compared, the questions before the check, and the next
-steps after the import.
+A format defines how a file is read and compared, which questions are asked before the check, and
+which steps follow the import.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,8 +50,8 @@ class Format:
     reconciliation
         Compares the entries with a study.
     asks, asking
-        The end of the URL of the page that asks questions before the check, and these questions;
-        empty if there are none.
+        URL suffix of the page with the questions to answer before the check, and the questions
+        themselves; empty if there are none.
     heading
         Heading of the format, one of `HEADINGS`.
     holds
@@ -111,7 +111,7 @@ class Format:
     def guess_columns(
         self, study: "Study", preview: "FilePreview", options: Mapping[str, Any]
     ) -> Mapping[str, str]:
-        """Return the likely column of each field of a table."""
+        """Return the most likely column for each field."""
         return {}
 
     def is_own(self, preview: "FilePreview") -> bool:

@@ -99,7 +99,7 @@ class ImportProblem(models.Model):
 
 
 class ImportMatch(models.Model):
-    """A row whose text nearly matches one in the study; a person decides if both are the same."""
+    """A near match between a row's text and one in the study; a person confirms or rejects it."""
 
     class Decision(models.TextChoices):
         SAME = "same", _("Same")

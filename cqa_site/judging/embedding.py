@@ -301,7 +301,7 @@ def _token_vectors(model: Any, texts: list[str]) -> tuple[list[FloatArray], list
 
 
 def _token_masks(offsets: list[list[int]], groups: Sequence[Spans]) -> FloatArray:
-    """Return masks, shape (g + 1, tokens): 1 where a token is in the text, then in each group."""
+    """Return masks, shape (g + 1, tokens), for the tokens in the text and then in each group."""
     start, stop = np.array(offsets, dtype=np.int64).T
     is_text = stop > start  # special tokens and padding have no length
     masks = [is_text]

@@ -327,7 +327,7 @@ def cost_micro(tokens_in: int, tokens_out: int, *, price_in: Decimal, price_out:
     tokens_in, tokens_out
         Token counts, at least 0.
     price_in, price_out
-        Currency units per million tokens, which equals millionths of a unit per token.
+        Currency units per million tokens or, equivalently, millionths of a unit per token.
 
     Examples
     --------

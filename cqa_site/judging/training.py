@@ -94,7 +94,8 @@ class TrainingProgress:
 class Training:
     """One training run of a model; subclasses define the loss of a batch and the score on dev.
 
-    A subclass's ``__init__`` calls this method, loads its ``model`` and calls `prepare`.
+    A subclass's ``__init__`` calls the one inherited from this class, loads the subclass's
+    ``model`` and calls `prepare`.
 
     Parameters
     ----------
@@ -148,7 +149,7 @@ class Training:
         others
             Further groups of parameters for AdamW, each with its own learning rate.
         decay
-            Weight decay of ``weights``.
+            Weight decay for ``weights``.
         """
         import torch
 

@@ -181,7 +181,7 @@ def calibrated_mean(
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """Weighted scores of labelled items (y, f) and others (rest), and raw scores for tuning."""
+    """Weighted scores of labelled items (y, f) and other items (rest); raw scores for tuning."""
 
     y: FloatArray
     f: FloatArray
@@ -284,7 +284,7 @@ class _Parts:
         return float(tuning * (self.v * self.rest).mean() + labelled)
 
     def _variances(self, tuning: float) -> tuple[float, float]:
-        """Return the variances (ddof 0) of one unlabelled and one labelled item."""
+        """Return the variances (ddof 0) contributed by an unlabelled and by a labelled item."""
         rest, own = tuning * self.rest, self.y - tuning * self.f
         return (
             float((self.v * (rest - (self.v * rest).mean())).var()),

@@ -138,7 +138,7 @@ _CHUNK_CELLS = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class ValuePairs:
-    """Two values of each unit, and its cluster.
+    """Two values for each unit, and the unit's cluster.
 
     Attributes
     ----------

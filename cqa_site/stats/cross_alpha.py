@@ -75,8 +75,8 @@ def cross_alpha(
     Estimate
         ``n_values`` counts the group's ratings of items that the other rater also rated;
         ``n_pairable_items`` counts those items. Undefined if there are no such items, or if only
-        one value was used. With one rating per item, it equals `krippendorff_alpha` of the two
-        sides.
+        one value was used. With one rating per item, the value equals `krippendorff_alpha`
+        of the two sides.
 
     Notes
     -----
@@ -131,9 +131,9 @@ def alpha_interval(
 
     Notes
     -----
-    The interval spans the interval for alpha and the interval for the logarithm of 1 - alpha, a
-    ratio of two disagreements; for skewed values, the coverage of either alone is .90 to .92 at
-    nominal .95.
+    The interval spans the interval for alpha and the interval for the logarithm of 1 - alpha,
+    where 1 - alpha is a ratio of two disagreements. For skewed values, either interval alone has
+    a coverage of .90 to .92 at nominal .95.
     """
     plain = jackknife_t_interval(value, left_out, multiplicity, confidence, least=least, unit=unit)
     rest = np.log(np.maximum(1 - np.append(left_out, value), 1e-12))
@@ -159,9 +159,9 @@ def alpha_difference(
     -------
     Estimate
         `cross_alpha` minus the alpha of the group, -2 to 2; above 0 if the group agrees more with
-        the other rater than within itself.
-        ``n_pairable_items`` counts the items used for both. The interval leaves out one item from
-        both at once, so that an item's difficulty for all raters cancels out.
+        the other rater than within itself. ``n_pairable_items`` counts the items used for both
+        alphas. The interval leaves out one item from both alphas at once, so that an item's
+        difficulty for all raters cancels out.
 
     Notes
     -----

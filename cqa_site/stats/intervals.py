@@ -228,7 +228,8 @@ def mean_p(values: FloatArray) -> FloatArray:
     Notes
     -----
     p is not a share of resamples, because such a share is never below 1 / (resamples + 1), and
-    Holm's correction for the 1,225 pairs of 50 systems requires a p value of 0.00004 for any pair.
+    Holm's correction for the 1,225 pairs of 50 systems requires a p value of at most 0.00004 to
+    separate even one pair.
     The p value of the exact sign-flip test is never less than ``2**(1 - k)`` if k values are not
     0, so this minimum also applies here, even to columns without spread.
     """
@@ -276,7 +277,7 @@ def mean_bounds(
 
 
 def reaches(quantile: float, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return how many standard errors the interval extends down and up, at least the quantile."""
+    """Return how far down and up an interval extends in standard errors, at least the quantile."""
     down = np.maximum(quantile, with_skewness(np.full_like(pull, quantile), pull))
     return down, np.maximum(quantile, -with_skewness(np.full_like(pull, -quantile), pull))
 

@@ -30,10 +30,10 @@ class LatentLabels:
     raters : DataFrame indexed by rater
         n : number of ratings
         accuracy : expected share of ratings that equal the inferred label, in 0..1
-        and the columns that the model adds
+        and any further columns that the model adds
     iterations : number of EM steps (of the best restart)
     converged : whether the log-likelihood settled within the maximum number of steps
-    log_likelihood : of the ratings given the parameters, natural logarithm
+    log_likelihood : natural logarithm of the likelihood of the ratings, given the parameters
     """
 
     model: str
@@ -375,6 +375,6 @@ def _likeliest_competence(
 
 
 def _habit_probability(votes: Votes, parameters: _Parameters) -> FloatArray:
-    """Return the probability of giving this label without knowing it, shape (n_values,)."""
+    """Return the probability that each vote was given without knowledge, shape (n_values,)."""
     guessing = 1 - parameters.competence[votes.rater]
     return np.asarray(guessing * parameters.habit[votes.rater, votes.label])

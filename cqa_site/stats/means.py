@@ -135,8 +135,8 @@ class PairDifference(BoundedMean):
     is_separable
         Whether `p_holm` is below 1 - confidence and there are enough questions for a verdict.
     detectable
-        Smallest true difference that this many questions can detect with power .8 after the
-        correction (`smallest_detectable`); None if they cannot detect any difference.
+        Smallest true difference that can be detected with this many questions at a power of .8
+        after the correction (`smallest_detectable`); None if no difference can be detected.
     """
 
     first: str
@@ -229,7 +229,7 @@ def tie_groups(separable: np.ndarray) -> IntArray:
 def smallest_detectable(
     sd: FloatArray, n_questions: int, *, level: float = 0.05, power: float = 0.8
 ) -> FloatArray:
-    """Return the true mean difference that a new study of this size detects with this power.
+    """Return the smallest true mean difference that a new study can detect with this power.
 
     Parameters
     ----------
@@ -292,8 +292,8 @@ class PairedTest(Bounded):
     p
         p value after Holm's correction over all means tested together; None if there is no test.
     enough
-        Number of units that would show a mean this large with power .8 after the correction; None
-        if it exceeds `MOST_UNITS`, or if no number would be enough.
+        Number of units needed to show a mean of this size with a power of .8 after the correction;
+        None if it exceeds `MOST_UNITS`, or if no number would be enough.
     """
 
     n: int
@@ -348,7 +348,7 @@ def _test(values: FloatArray, is_enough: bool, p: Iterator[float], level: float)
 
 
 def least_units(n_tests: int) -> int:
-    """Return the minimum number of units that can show the direction of any of this many means.
+    """Return the minimum number of units needed to show the direction of any of this many means.
 
     >>> [least_units(n) for n in (1, 100)]
     [10, 12]
@@ -357,7 +357,7 @@ def least_units(n_tests: int) -> int:
 
 
 def units_that_tell(value: float, bounds: Bounds, n: int, level: float) -> int | None:
-    """Return the number of units needed to show a value with power .8.
+    """Return the number of units needed to show a value with a power of .8.
 
     ``bounds`` is the interval for the value from n units, and ``level`` is its level. Returns None
     if more than `MOST_UNITS` are needed.

@@ -55,7 +55,8 @@ class Ranking:
     n_common, n_questions
         Number of questions with a score for every system, and for at least one system.
     detectable
-        The smallest difference between two systems that these questions can detect with power .8.
+        The smallest difference between two systems that can be detected with these questions at a
+        power of .8.
     interval, confidence
         Method and confidence of the intervals.
     reason
@@ -236,7 +237,7 @@ class WithinAndAcross:
     within
         Mean over questions of the correlation over the systems; its interval resamples questions.
     within_sd
-        Sample sd (ddof 1) of the correlations of the questions; None for fewer than two questions.
+        Sample sd (ddof 1) of the correlations within questions; None for fewer than two questions.
     n_systems, n_questions, n_questions_used
         Number of systems and questions with a pair of values, and of questions whose correlation
         is defined.
@@ -309,7 +310,7 @@ def within_and_across(
 
 
 def _matrices(table: pd.DataFrame) -> tuple[FloatArray, FloatArray, int]:
-    """Return both values of each system (row) and question (column), NaN where missing."""
+    """Return both values for each system (row) and question (column), NaN where missing."""
     complete = table.dropna(subset=["x", "y"])
     means = complete.groupby(["system", "question"], sort=True, observed=True)[["x", "y"]].mean()
     x, y = (means[column].unstack("question").to_numpy(dtype=float) for column in ("x", "y"))

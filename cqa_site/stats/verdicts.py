@@ -358,7 +358,7 @@ def holm(p: FloatArray) -> FloatArray:
 
 
 def benjamini_yekutieli(p: FloatArray) -> FloatArray:
-    """Return adjusted p values under any dependence; reject those at or below the rate.
+    """Return adjusted p values, valid under any dependence; reject those at or below the rate.
 
     The i-th smallest of m is multiplied by ``m / i (1 + 1/2 + ... + 1/m)``, but is at most as
     large as the values after it, and at most 1 (Benjamini and Yekutieli 2001).

@@ -292,8 +292,8 @@ def _marked_below(first: Sequence[Record]) -> int:
 def _is_second_header(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
     """Return whether the first row has words where all further rows have numbers or dates.
 
-    This requires two such columns, or one if the words repeat the names. An empty first cell is
-    also enough if all further rows have a first cell.
+    This requires two such columns, or one if the words repeat the names. It is also enough if the
+    first cell is empty and is filled in all further rows.
     """
     if len(rows) <= _FEWEST_BELOW:
         return False

@@ -54,7 +54,7 @@ def open_table(
     kind : {"csv", "tsv", "json", "jsonl", "xlsx"}, optional
         Overrides the ending of the name, but not the content.
     encoding : str, optional
-        One of `detection.ACCEPTED`; by default UTF-8, or UTF-16 with a mark.
+        One of `detection.ACCEPTED`; by default UTF-8, or UTF-16 if there is a mark.
     sheet : str or int, optional
         Title or position (from 0) of a workbook's sheet; the first by default.
     header_row : int, optional
@@ -72,8 +72,8 @@ def open_table(
     Raises
     ------
     UnreadableFile
-        Immediately for errors in the whole file or its header. Without a log, later
-        during iteration for a row that cannot be read.
+        Immediately for errors in the whole file or its header. Without a log, also later,
+        during iteration, for a row that cannot be read.
     """
     label = printable_name(name or os.fspath(path))
     how = _TableOptions(kind, encoding, sheet, header_row, log, limits)
@@ -268,7 +268,7 @@ def open_lines(
     encoding: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Table:
-    """Open the lines of a text file as rows of one column, named by the first line.
+    """Open the lines of a text file as rows of one column, with the first line as its name.
 
     Blank lines are left out, and quotation marks around a line are removed. The table's ``kind``
     is ``lines``. Raises UnreadableFile like `open_table`, and also for a file with only one line.

@@ -45,7 +45,7 @@ HIDDEN = (
 
 @contextmanager
 def around(work: str = "", **fields: Value) -> Iterator[None]:
-    """Add these fields to every log line written in the ``with`` block, except empty values."""
+    """Add the non-empty fields to every log line written in the ``with`` block."""
     token = _AROUND.set(
         {**_AROUND.get(), **{name: field for name, field in fields.items() if field}}
     )

@@ -24,7 +24,8 @@ ANY_STUDY = UUID(int=0)
 class MenuGroup:
     """Menu entries under one heading.
 
-    ``icon`` is a name in the site's sprite, ``help`` a file in `docs` without its extension.
+    ``icon`` is the name of an icon in the site's sprite; ``help`` is the name of a file in `docs`,
+    without its extension.
     """
 
     key: str
@@ -262,7 +263,7 @@ def paths() -> list[Path]:
 
 
 def path_of(key: str) -> Path:
-    """Return the path with this key, or the first path if it does not exist."""
+    """Return the path with this key, or the first path if no path has this key."""
     return _PATHS.get(key) or paths()[0]
 
 

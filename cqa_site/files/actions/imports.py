@@ -135,7 +135,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A row's text that nearly matches a text in the study; a person decides if both are the same.
+    """A near match between a row's text and one in the study; a person confirms or rejects it.
 
     ``about`` describes the subject of both texts, ``known`` is the public id of the existing text,
     and ``decision`` is empty until a person has decided.
@@ -212,7 +212,7 @@ class ImportOutcome:
         return sum(counts["changed"] for counts in self.counts.values())
 
     def saw(self, line: Line) -> None:
-        """Count the row from which a line comes."""
+        """Count the row from which a line came."""
         if isinstance(line, ImportEntry) and not line.is_row:
             self._has_other_than_rows = True
         elif not isinstance(line, Note) and line.row is not None:

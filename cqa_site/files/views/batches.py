@@ -32,9 +32,10 @@ State = ImportFile.State
 
 @dataclass(frozen=True)
 class FileRow:
-    """A row of the table of files; ``counts`` counts new, unchanged and changed objects.
+    """A row in the table of files.
 
-    ``told`` contains the options that the format derives from the file.
+    ``counts`` gives the numbers of new, unchanged and changed objects; ``told`` contains the
+    options that the format derives from the file.
     """
 
     file: ImportFile

@@ -362,7 +362,7 @@ def _has_others(file: ImportFile) -> bool:
 
 
 def _taken_for(file: ImportFile, format: Format) -> dict[str, Any]:
-    """Return the recognized kinds, the mapped columns and, if possible, a form for a new kind."""
+    """Return the recognized kinds, the mapped columns and, if allowed, a form for the kind."""
     fits = file.options.get(FITS) or {}
     waiting = (ImportFile.State.UPLOADED, ImportFile.State.CHECKED, ImportFile.State.REFUSED)
     formats = [(FORMATS[kind], reason) for kind, reason in fits.items() if kind in FORMATS]

@@ -76,7 +76,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         Maximum size of a reply's body.
     header_names
         Lower-case names of the headers to send; None sends all. Set this for libraries that add
-        headers of their own.
+        their own headers.
 
     Raises
     ------

@@ -204,7 +204,7 @@ def is_due(last: datetime | None) -> bool:
 
 
 def throw_away_old() -> list[str]:
-    """Delete old backups and leftovers of killed processes; return the names of these backups."""
+    """Delete old backups and leftovers of killed processes; return the deleted backups' names."""
     remove_old(folder().glob(f"counterpoint-*{UNFINISHED}"), LEFTOVER_SECONDS)
     whole = [backup for backup in all_kept() if backup.manifest]
     wanted = {backup.name for backup in to_keep(whole)}

@@ -153,7 +153,7 @@ def _own_file() -> Iterator[Path]:
 
 
 def remove_old(paths: Iterable[Path], seconds: float) -> None:
-    """Delete leftovers of killed processes after the given number of seconds without a change."""
+    """Delete leftovers of killed processes that have not changed for this many seconds."""
     for path in paths:
         with suppress(FileNotFoundError):
             if time.time() - path.stat().st_mtime > seconds:
@@ -314,7 +314,7 @@ def migrate_to(connection: BaseDatabaseWrapper, wanted: Migrations) -> None:
 
 
 def _last_of_each_app(graph: MigrationGraph, wanted: Migrations) -> list[tuple[str, str]]:
-    """Return each app's last migrations, because Django reverses migrations after a target."""
+    """Return each app's last migrations; as targets, earlier ones would reverse later ones."""
     followed = {
         parent.key
         for migration in wanted

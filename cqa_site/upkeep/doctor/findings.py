@@ -95,7 +95,7 @@ Paint = Callable[[str, CheckState], str]
 
 
 def in_lines(results: Iterable[Result], paint: Paint, *, in_full: bool = False) -> list[str]:
-    """Format findings: faults first, then warnings, then unexamined ones, then the rest."""
+    """Format findings: faults first, then warnings, then those not examined, then the rest."""
     results = list(results)
     lines: list[str] = []
     for state in MARKS:
@@ -218,7 +218,7 @@ def _not_installed(module: str) -> Finding:
 
 
 def _unreadable(problem: Exception) -> Finding:
-    """Return a finding with the unreadable setting, but not its value, which may be a password."""
+    """Return a finding that names the unreadable setting without its possibly secret value."""
     lines = [frame.line or "" for frame in traceback.extract_tb(problem.__traceback__)]
     named = [match[1] for line in lines if (match := SETTING.search(line))]
     if named:

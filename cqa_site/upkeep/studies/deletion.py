@@ -331,7 +331,7 @@ def _delete(rows: QuerySet[Any]) -> None:
 
 
 def _let_go(model: Model, keys: list[Any]) -> None:
-    """Clear the nullable references to the rows from other studies and later batches."""
+    """Clear nullable references from other studies and later batches to these rows."""
     for relation in model._meta.get_fields(include_hidden=True):
         if not (isinstance(relation, ManyToOneRel) and relation.field.null):
             continue

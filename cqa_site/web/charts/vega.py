@@ -83,7 +83,7 @@ def _round_values(low: float, high: float, step: float) -> list[float]:
 
 
 def _step(span: float, most: int) -> float:
-    """Return the smallest round step that gives at most this many steps."""
+    """Return the smallest round step size that divides the span into at most this many steps."""
     power = 10.0 ** floor(log10(span / most))
     return next(
         power * factor for factor in (1, 2, 5, 10) if span / (power * factor) <= most + 1e-9
