@@ -132,7 +132,7 @@ __all__ = [
 
 
 def list_key(numbered: Iterable[tuple[int, str]]) -> str:
-    """Return the SHA-256 of the numbers and texts in order, which identifies an argument list."""
+    """Return the SHA-256 that identifies a list, computed from its numbers and texts in order."""
     pairs = [[number, text] for number, text in numbered]
     return hashlib.sha256(json.dumps(pairs, ensure_ascii=False).encode()).hexdigest()
 

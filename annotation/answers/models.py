@@ -294,7 +294,7 @@ def _words(name: str, value: Any) -> str:
 class LearnedComparison(models.Model):
     """A comparison whose answers a system's model saw during training.
 
-    Questions about it are never used to test that system, nor any other system in the study with
+    Questions about it are never used to test that system or any other system in the study with
     the same model: runs do not ask them, and boards do not count answers to them.
     """
 
@@ -382,7 +382,7 @@ def learned_questions(study: Study, model: str) -> QuerySet[Question]:
 
 
 def count_learned_pairs() -> Coalesce:
-    """Return an annotation for systems with the number of pairs that each was trained on."""
+    """Return an annotation that counts, for each system, the pairs on which it was trained."""
     rows = LearnedComparison.objects.filter(system=OuterRef("pk")).order_by()
     counted = rows.values("system").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted), 0)

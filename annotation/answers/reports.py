@@ -225,7 +225,7 @@ class AnswerColumn:
 
 
 def in_order(answers: QuerySet[Answer], shuffled_for: User | None) -> list[int]:
-    """Return keys by system, condition and choice, or in a random order fixed for each person."""
+    """Sort keys by system, condition and choice, or in a random order fixed for each person."""
     if shuffled_for is None:
         ordered = answers.order_by("system__name", "scenario", "condition", "choice", "pk")
         return list(ordered.values_list("pk", flat=True))
@@ -246,7 +246,7 @@ def side_by_side(
     first: int = 1,
     with_labels: bool = True,
 ) -> tuple[list[AnswerColumn], list[NumberedArguments]]:
-    """Return the answers in the order of the keys, and their arguments, in three queries.
+    """Return the answers, in the order of the keys, with their arguments, using three queries.
 
     ``first`` is the number of the first text if texts have numbers instead of names. Readers who
     may still have to label the arguments get them without labels.

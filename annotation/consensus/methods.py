@@ -92,7 +92,7 @@ def final_labels(
 
 
 def label_votes(votes: pd.DataFrame, method: Method) -> pd.Series:
-    """Return the label of each unit by one method, as an Int64 series indexed by unit.
+    """Return the label of each unit according to one method, as an Int64 series indexed by unit.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def _count(
     column: np.ndarray[tuple[int], np.dtype[np.int64]],
     width: int,
 ) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """Count each (row, column) pair; shape (rows, width)."""
+    """Count each (row, column) pair; return an array of shape (rows, width)."""
     return np.bincount(row * width + column, minlength=(row.max() + 1) * width).reshape(-1, width)
 
 

@@ -57,9 +57,9 @@ COLUMNS: dict[str, str | Combinable] = {
 def vote_table(label_round: LabelRound, *, exclude: bool = True, **where: object) -> pd.DataFrame:
     """Read the votes of a round in one query, one row per answered assignment.
 
-    Counted votes are answered, were requested (not extra), are by a rater who is not excluded and
-    belong to an item that is not retired. With ``exclude=False``, the other votes are included,
-    marked by the columns is_extra, excluded and is_retired. Labels by machines are not votes; see
+    A vote counts if it was answered and requested (not extra), its rater is not excluded and its
+    item is not retired. With ``exclude=False``, the other votes are included, marked by the
+    columns is_extra, excluded and is_retired. Labels by machines are not votes; see
     `machine_table`. Lookups on Assignment filter the table, for example to one rater.
 
     Columns: assignment, item, unit (key of the argument), rater (key), rater_kind, value,
@@ -162,7 +162,7 @@ def adoptable_labels(label_round: LabelRound, source: int, rater: int) -> list[t
 
 
 def agreed_labels(study: Study, values: list[int]) -> list[tuple[int, int]]:
-    """Return (argument, label) where at least two people gave a label and all of them agree.
+    """Return (argument, label) for arguments that at least two people labelled, all identically.
 
     Only rounds whose guideline has ``values`` are used. At most 1,000 arguments are returned,
     enough to draw control items.
@@ -284,7 +284,7 @@ def labels_finding(counts: Mapping[int | None, int], guideline: Guideline) -> Co
 
 
 def by_label(counts: Mapping[int, int], guideline: Guideline) -> str:
-    """Return the counts of labels, highest first, such as 4 “Both, with a reason” (3), 2 … (1)."""
+    """Return counts, highest label first, such as 4 “Both, with a reason” (3), 2 … (1)."""
     names = guideline.level_names
     parts = [
         f"{counts[label]:,} “{names[label]}” ({label})"

@@ -159,7 +159,7 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
 
 
 def _current(label_round: LabelRound, request: StudyRequest) -> DashboardState:
-    """Return the newest snapshot; request a new one if votes have changed and the wait is over."""
+    """Return the newest snapshot; request a new one if votes have changed and one is due."""
     snapshot = label_round.snapshots.defer("rows").first()
     if snapshot is not None:
         snapshot.label_round = label_round

@@ -197,7 +197,7 @@ def _comparing_word(tokens: Sequence[str], than: int) -> tuple[int, int] | None:
 
 
 def _value(words: Sequence[str]) -> int:
-    """Return 1 if the adjective, alone or after an adverb, is positive, −1 if negative, else 0."""
+    """Return 1 for positive adjectives (alone or after adverbs), −1 for negative ones, or 0."""
     for word in words:
         if word in GOOD or word in BAD:
             return 1 if word in GOOD else -1

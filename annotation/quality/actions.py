@@ -31,8 +31,8 @@ def check_rater(*, label_round: LabelRound, place: Place) -> ControlRecord:
     """Apply the round's rule to one rater, for example after a completed block.
 
     The rule acts only while the answers show an accuracy below the minimum, allowing for repeated
-    checks. It undoes an automatic action once this is no longer the case, and never changes a
-    person's decision.
+    checks. It undoes an automatic action once the answers no longer show such an accuracy, and
+    never changes a person's decision.
     """
     record = control_record(label_round, place.rater_id)
     _apply_rule(label_round, place, record)
@@ -71,7 +71,7 @@ def reinstate_rater(
 def decide_one(
     *, label_round: LabelRound, rater: Rater, decision: str, reason: str, actor: User | None
 ) -> Place | None:
-    """Store a decision about one rater; unless None is returned, the caller must update labels.
+    """Store a decision about one rater; the caller must update labels unless the result is None.
 
     Imported raters may not have an enrolment yet.
     """
@@ -179,7 +179,7 @@ def exclude_below(
 
 @transaction.atomic
 def undo_exclusion(*, exclusion: Exclusion, actor: User) -> int | None:
-    """Reinstate the raters without a later decision; return None if already undone."""
+    """Reinstate the raters who have no later decision; return None if already undone."""
     rows = Exclusion.objects.filter(pk=exclusion.pk, undone_at__isnull=True)
     if not rows.update(undone_at=timezone.now()):
         return None

@@ -1,4 +1,4 @@
-"""Steps of a study, from no data to relevant arguments and to a tested judge."""
+"""Steps that take a study from no data to relevant arguments and to a tested judge."""
 
 from typing import Any
 

@@ -171,7 +171,7 @@ def malformed_places(text: str) -> list[tuple[int, int]]:
 # Cached because the same few brackets occur again and again.
 @lru_cache(maxsize=1024)
 def _read(inside: str) -> tuple[tuple[int, ...], bool] | None:
-    """Return cited numbers and whether “generated” is declared; None if not a valid citation."""
+    """Return the cited numbers and whether “generated” is declared; None for invalid citations."""
     numbers: dict[int, None] = {}
     is_generated = False
     pieces = [piece for piece in _SEPARATOR.split(inside.strip()) if piece]

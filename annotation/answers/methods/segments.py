@@ -202,7 +202,7 @@ def _citation_cuts(
 
 
 def _groups(text: str, citations: list[Citation]) -> list[Place]:
-    """Return the spans of groups of adjacent citations: "[3][5]", "[1], [2] and [4]"."""
+    """Return the spans of groups of adjacent citations, such as "[3][5]" or "[1], [2] and [4]"."""
     groups: list[Place] = []
     for citation in citations:
         if groups and _BETWEEN_CITATIONS.fullmatch(text, groups[-1][1], citation.start):

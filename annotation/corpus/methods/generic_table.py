@@ -43,7 +43,7 @@ def parse_label(value: Value, scale: Collection[int] = RELEVANCE_SCALE) -> int |
     Raises
     ------
     ValueError
-        With a reason that gives the scale; a label is never rounded or clipped.
+        If the label is invalid; the message gives the scale. No label is ever rounded or clipped.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _url(value: Value) -> str | None:
 
 
 def one_of(*offered: str, words: Mapping[str, str] | None = None) -> Callable[[Value], str | None]:
-    """Return a case-insensitive parser for the offered words; ``words`` maps synonyms to these."""
+    """Return a case-insensitive parser for the offered words; ``words`` maps synonyms to them."""
 
     def read(value: Value) -> str | None:
         name = as_name(value)
@@ -335,7 +335,7 @@ def _read_row(row: TableRow, options: _ReadOptions) -> Iterator[GenericRecord | 
 
 
 def _without_void_label(read: dict[str, Any], value: Value) -> None:
-    """Move the label of work that a requester rejected on a crowd platform to the comment."""
+    """Move the label to the comment if a requester on a crowd platform rejected the work."""
     is_foreign = isinstance(value, str) and trimmed_text(value).lower() in FOREIGN_STATES
     if is_foreign and read.get("state") == "void" and read.get("label") is not None:
         read["comment"] = f"Status {value} in the source, label {read['label']}."

@@ -236,7 +236,7 @@ class CoherenceKind:
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Check that each ended call has one verdict, with the call's fence and matching reply."""
+        """Check that each ended call has one verdict that has its fence and matches its reply."""
         fences = dict(run.coherence_verdicts.values_list("call", "fence"))
         problems = check_places(run, fences, "verdict")
         return problems + [f"verdict {pk} differs from its reply" for pk in _misread(run)]

@@ -174,7 +174,7 @@ def cited_in_paper_segments(text: str) -> set[int]:
     """Return the numbers in brackets at the end of the paper's segments, read tolerantly.
 
     This is a compromise between the modes: it misses ``[5]`` in ``[3][5]``, but reads ``[3,
-    generated]``. The figures known for the released subset "with a clean citation parser" use it.
+    generated]``. The known figures of the released subset "with a clean citation parser" use it.
     """
     return {
         number
@@ -249,7 +249,7 @@ class AnswerFigures:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> AnswerFigures:
-        """Restore figures from the result of `to_json`, also after a round trip through JSON."""
+        """Restore figures from the result of `to_json`, even after a round trip through JSON."""
         read: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in values.items()
@@ -337,7 +337,8 @@ class PooledMeans:
     """Means over answers; a mean is None if there are no values.
 
     ``jaccard_text``, ``precision``, ``recall`` and ``f1`` are means over answers; ``n_scored``
-    answers have the last three. The others are means over all ``n_segments`` measured segments.
+    answers have the last three. The other figures are means over all ``n_segments`` measured
+    segments.
     ``skipped`` adds up the counts of all answers.
     """
 

@@ -283,7 +283,7 @@ BEST = {
 
 
 def faithfulness_finding(groups: Sequence[GroupFigures]) -> Conclusion | None:
-    """State the best group by the first headline measure that has values; rule "paired means"."""
+    """State the best group on the first headline measure with values (rule "paired means")."""
     for name in HEADLINES:
         known = [group for group in groups if group.measures[name].value is not None]
         if known:

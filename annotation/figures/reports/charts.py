@@ -42,7 +42,7 @@ def _labels_alt(figures: RoundFigures) -> str:
 
 
 def _alphas(figures: RoundFigures) -> list[dict[str, Any]]:
-    """Return alpha at three levels for all items and, if any are controls, for ordinary items."""
+    """Return alpha at three levels for all items and, if there are controls, ordinary items."""
     scopes = {"all": _("All items")}
     if figures.progress.control_votes:
         scopes["ordinary"] = _("Ordinary items")
@@ -215,7 +215,7 @@ def _interval(alpha: Estimate | MedianOfPairs) -> str:
 
 
 def _prevalence(figures: RoundFigures) -> str:
-    """Return a note if one label has nearly all votes, with other figures to consult."""
+    """Return a note that names other figures to consult if one label has nearly all votes."""
     votes = {row.label: row.ordinary + row.control for row in figures.labels}
     label = max(votes, key=lambda level: votes[level])
     if votes[label] <= MOST_OF_ONE * figures.progress.votes:

@@ -183,7 +183,7 @@ def hardest_items(used: pd.DataFrame, ratings: Ratings) -> tuple[DisputedItem, .
 def annotators(
     votes: pd.DataFrame, used: pd.DataFrame, ratings: Ratings
 ) -> tuple[AnnotatorAgreement, ...]:
-    """Return one row per rater, including excluded raters, most counted votes first."""
+    """Return one row per rater, even if excluded, in descending order of counted votes."""
     table = votes.groupby("rater_id").agg(
         kind=("rater_kind", "first"), is_excluded=("is_excluded", "max")
     )

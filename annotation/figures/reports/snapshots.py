@@ -124,7 +124,7 @@ class LabelAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorPairs:
-    """Pairs of the most active of ``n_raters``, with their alpha and number of shared items."""
+    """Pairs among the most active of ``n_raters`` raters, with alpha and count of shared items."""
 
     raters: tuple[str, ...]
     n_raters: int
@@ -151,7 +151,7 @@ class DisputedItem:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorAgreement:
-    """Counts for a rater; ``agreement`` uses the ``compared`` votes on items that others rated."""
+    """Counts for a rater; ``agreement`` uses the ``compared`` votes on items others also rated."""
 
     rater: str
     kind: str
@@ -303,7 +303,7 @@ def is_counted(votes: Mapping[str, Any]) -> Any:
 
 
 def recipe_of(label_round: LabelRound) -> dict[str, Any]:
-    """Return the inputs to a round's figures, except the votes, and how to compute the figures."""
+    """Return all inputs to a round's figures except the votes, including the settings used."""
     items = label_round.items.aggregate(all=Count("pk"), controls=Count("control_label"))
     return {
         "version": RECIPE_VERSION,

@@ -277,8 +277,8 @@ COMPARED = {
 def compare(earlier: Snapshot, later: Snapshot) -> TableData:
     """Return counts, agreement and label shares side by side, with the difference.
 
-    The difference between two snapshots of one round is not a test, because most votes are in
-    both.
+    The difference between two snapshots of one round is not a statistical test, because most
+    votes are in both snapshots.
     """
     before, after = (
         _rows(from_json(RoundFigures, snapshot.figures)) for snapshot in (earlier, later)

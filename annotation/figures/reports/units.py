@@ -39,7 +39,7 @@ def pairable(used: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cell(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
-    """Return votes with either label on items that have both (or one label at least twice)."""
+    """Return votes with the cell's labels on items with both labels (or one at least twice)."""
     first, second = (int(label) for label in rest.split(":"))
     used = counted(votes)
     sizes = used.groupby(["item_id", "label"]).size().unstack(fill_value=0)

@@ -197,7 +197,7 @@ def _kept(
     labels: Mapping[int, int | None],
     target: Mapping[str, Any],
 ) -> list[Argument]:
-    """Return the arguments that pass the filters; count the others by the first filter failed."""
+    """Return the arguments that pass the filters; count the rest by the first filter they fail."""
     candidates = []
     for argument in arguments:
         if reason := _why_not(argument, drawn.question, labels, target):

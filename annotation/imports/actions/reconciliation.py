@@ -103,7 +103,7 @@ def _unstorable_question(entry: QuestionEntry) -> Iterator[tuple[str, str]]:
 
 
 def _unstorable(entry: ArgumentEntry) -> Iterator[tuple[str, str]]:
-    """Yield values that PostgreSQL would reject, on SQLite as well."""
+    """Yield values that PostgreSQL would reject, even if the database is SQLite."""
     for column, most in _LIMITS.items():
         if len(getattr(entry, column)) > most:
             yield column, _("longer than %s characters") % most

@@ -179,7 +179,7 @@ class PlacedRaterBook(RaterBook):
         self._take_places(entries)
 
     def _take_places(self, entries: list[ArgumentEntry]) -> None:
-        """Enrol imported raters, so that researchers can see and exclude them like any rater."""
+        """Enrol imported raters, so that researchers can see and exclude them like all others."""
         fresh = {
             (entry.label_round, rater_of(vote)): vote.is_rater_excluded
             for entry in entries

@@ -263,7 +263,7 @@ def _batch(rubric: RelevanceRubric, arguments: Sequence[RelevanceArgument]) -> C
 
 
 def _flags(texts: Sequence[Neutral]) -> tuple[str, ...]:
-    """Return the flags of one request's texts, named by text and flag."""
+    """Return the names of the flags of all texts in one request."""
     return tuple(name for text in texts for name in text.flags.names)
 
 

@@ -335,7 +335,7 @@ def compare(judge: JudgeLabels, people: PeopleLabels) -> JudgeComparison:
 def difference_from_people(
     people: PeopleLabels, judge: JudgeLabels, confidence: float = 0.95
 ) -> Estimate:
-    """Return alpha of votes and judge minus alpha among votes; rule "one against a group".
+    """Return alpha of votes and judge minus alpha among votes (rule "one against a group").
 
     With fewer items than the rule requires, a judge's rare errors might not occur, and the
     interval would miss them.

@@ -54,7 +54,7 @@ def remark(row: JudgeFigures) -> str:
 
 
 def _judges(figures: JudgeResults) -> list[dict[str, Any]]:
-    """Return a row with the few figures on agreement among people, then one row per judge."""
+    """Return one row for the agreement among people, then one row per judge."""
     people = figures.people
     first = {
         "name": _("People compared with each other"),

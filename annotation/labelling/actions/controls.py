@@ -22,7 +22,7 @@ RUNNING = lazy("an ordinary item of this round, which is running")
 
 
 def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[OfferedAnswer]:
-    """Return the labels as offers for a draft or running round, with the reason if unusable."""
+    """Return the labels as offers for a draft or running round, with reasons if unusable."""
     known = {row.argument: row for row in labels}
     columns = ("argument", "control_label")
     present: dict[int, int | None] = dict(label_round.items.values_list(*columns))

@@ -176,7 +176,7 @@ class Take:
     """Initial items of a round: arguments, and the number of control items among them.
 
     ``known`` contains arguments with labels that people agreed on. Of these, ``controls`` become
-    control items, drawn with the round's seed; ``train`` of the others are used for training.
+    control items, drawn with the round's seed; ``train`` of the rest are used for training.
     """
 
     which: str = LATER

@@ -70,7 +70,7 @@ def control_accuracy(votes: pd.DataFrame) -> pd.Series:
 def consensus_values(
     labels: Mapping[Any, int], released: Mapping[Any, Collection[int]]
 ) -> tuple[int, int]:
-    """Return the number of labels equal to a released label, and the number of units with both.
+    """Count the labels that equal a released label, and the units that have both labels.
 
     If the release labels copies of a sentence differently, each of these labels counts as
     released.

@@ -93,7 +93,7 @@ def filters(people: list[AnnotatorQuality], show: str) -> list[dict[str, Any]]:
 
 
 def totals(people: list[AnnotatorQuality]) -> dict[str, float]:
-    """Return totals over annotators, and the most intervals expected below a mark by chance."""
+    """Return totals over annotators, and the most low intervals to be expected by chance."""
     with_controls = sum(bool(person.controls.n) for person in people)
     return {
         "people": len(people),

@@ -61,7 +61,7 @@ class Hit:
 
 
 def search(corpora: Iterable[Corpus], query: Query, most: int) -> list[Hit]:
-    """Return at most 200 of the best sentences, each text only once across corpora."""
+    """Return the best sentences, at most 200, with each text only once across corpora."""
     most = min(most, MOST_HITS)
     corpora_by_pk = {corpus.pk: corpus for corpus in corpora}
     hits: dict[str, Hit] = {}
@@ -249,7 +249,7 @@ def take_corpus_sentences(
 
 
 def take_cam_sentences(*, asked: CamRequest, places: Iterable[int], actor: User) -> AddedArguments:
-    """Add sentences in a reply, selected by position from 1, to the request's comparison."""
+    """Add sentences from a reply, selected by position (from 1), to the request's comparison."""
     sentences = asked.found or []
     rows = [
         (

@@ -210,7 +210,7 @@ def answer(request: StudyRequest, study: Study, answer_id: uuid.UUID) -> HttpRes
 
 
 def _parameters(answer: Answer) -> list[tuple[str, Any]]:
-    """Return the parameters of requests from the run's plan."""
+    """Return the request parameters in the run's plan."""
     if answer.run is None:
         return []
     return sorted((answer.run.spec.get("params") or {}).items())
