@@ -214,8 +214,8 @@ SETTINGS = (
 class AuditPlan:
     """All settings for drawing the pairs and assigning them to people.
 
-    ``target`` replaces the size: the `TARGET_POINTS` largest key points get as many pairs as they
-    need for intervals of corrected counts within this many percentage points of the estimate.
+    ``target`` replaces the size: the `TARGET_POINTS` largest key points get enough pairs for the
+    intervals of their counts to stay within this many percentage points of the estimates.
     """
 
     name: str

@@ -131,7 +131,7 @@ class AuditedShareSerializer(FigureSerializer):
 
 
 class AuditedPointSerializer(serializers.Serializer):
-    """A key point with the machine's count and the corrected share according to the answers."""
+    """A key point with the machine's count and the share corrected using the answers."""
 
     key_point = public_id("point")
     text = serializers.CharField(source="point.text")

@@ -15,7 +15,7 @@ class AuditRound(Round):
     """Pairs drawn from one state of an analysis. Two people answer a share of them.
 
     ``frame`` is the sampling frame: ``{"state": …, "comments": n, "own": [key point, …],
-    "points": {key point: [comments behind, comments perhaps behind, text]}}``, with key points by
+    "points": {key point: [assigned comments, possible comments, text]}}``, with key points by
     primary key. ``own`` are key points with separate strata; all others are drawn together.
     """
 

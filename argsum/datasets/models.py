@@ -208,7 +208,7 @@ class NearDuplicateGroup(models.Model):
 
 
 class NearDuplicate(models.Model):
-    """A comment in a group; ``is_out`` if a person removed the comment or undid the group.
+    """A comment in a group; ``is_out`` is true if a person removed it or undid the group.
 
     ``shared`` is its similarity to the centre, 0–1; see `methods.near_duplicates`.
     """

@@ -57,7 +57,7 @@ class ParagraphKey(NamedTuple):
 
 
 def heading_of(points: Sequence[FoundPoint]) -> str:
-    """Return the theme of key points or, if they have none, a single key point's text or ""."""
+    """Return the theme shared by the key points, the text of a single key point, or ""."""
     themes = {point.theme for point in points}
     if len(themes) == 1 and (theme := themes.pop()):
         return str(theme)

@@ -132,7 +132,7 @@ class ScorerViews(StudyViews):
     filterset_class = ScorerFilter
 
     def rows(self) -> QuerySet[Scorer]:
-        """Return the rows by task and name."""
+        """Return the rows, ordered by task and name."""
         return scorers_of(self.study)
 
     def list(self, request: Request, **kwargs: Any) -> Response:

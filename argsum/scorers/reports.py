@@ -17,7 +17,7 @@ WEIGHTS = {"last": "last weights", "average": "their average"}
 
 
 def scorers_of(study: Study) -> QuerySet[Scorer]:
-    """Return scorers by task and name, with the data for their rows and without the card."""
+    """Return scorers, ordered by task and name, with the data for table rows but without cards."""
     rows = study.scorers.select_related("job", "trained_on", "created_by")
     return rows.defer("card", "recipe")
 

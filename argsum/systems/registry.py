@@ -107,7 +107,10 @@ def _offers(dist: Distribution) -> dict[str, SummarizationSystem | str]:
 
 
 def _loaded(point: EntryPoint, package: str) -> SummarizationSystem | str:
-    """Return a system or its problem, because foreign code may raise any exception or exit."""
+    """Return a system, or its problem if it cannot be loaded.
+
+    Code of other packages may raise any exception, or exit.
+    """
     try:
         system = point.load()
     except SystemNotValid as problem:

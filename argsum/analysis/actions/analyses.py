@@ -245,7 +245,7 @@ class ScorerTools:
         return scores
 
     def _readers(self) -> list[VectorReader]:
-        """Return the multilingual reader alone, or the match scorer's reader and any other."""
+        """Return only the multilingual reader, or the match scorer's and an optional one."""
         if self.other is not None and self.encoder_name == MULTILINGUAL:
             return [self.other]
         own = VectorReader(self.encoder.key, self.encoder.embedder)

@@ -168,7 +168,7 @@ def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
 
 
 def keep(analysis: Analysis, edit: Edit, actor: User | None, **sides: Any) -> PointChange:
-    """Add an edit to the history and the log. ``sides`` are ``before`` and ``after``."""
+    """Add an edit to the history and the log. ``sides`` are its `before` and `after` values."""
     moved = {key for move in edit.moves for key in move.statements}
     moved |= {row.statement for row in edit.added}
     change = PointChange.objects.create(
@@ -342,7 +342,7 @@ def set_state(
 def take_proposed(
     *, analysis: Analysis, actor: User, seen: int, hides_found: bool = False
 ) -> PointChange:
-    """Accept all proposed key points; optionally hide shown ones whose text nobody wrote by hand.
+    """Accept all proposed key points, and optionally hide shown ones not written by hand.
 
     Raises EditRefused if no key points, or too many, are proposed.
     """
@@ -358,7 +358,7 @@ def take_proposed(
 
 
 def found_by_machine(analysis: Analysis) -> QuerySet[FoundPoint]:
-    """Return the shown key points that the program found and nobody renamed."""
+    """Return the shown key points that the program found and that nobody has renamed."""
     origins = [FoundPoint.Origin.FOUND, FoundPoint.Origin.PROPOSED]
     is_renamed = ~Q(text=F("written")) & Q(writer=None)
     return analysis.points.filter(state=State.SHOWN, origin__in=origins).exclude(is_renamed)
@@ -457,7 +457,7 @@ def by_hand(point: FoundPoint, text: str) -> dict[str, Any]:
 
 
 def _moves(analysis: Analysis, rows: Sequence[FoundPoint], to: FoundPoint | None) -> list[Move]:
-    """Return moves of all statements at the given key points, still marking those placed by hand.
+    """Return moves of all statements at the given key points; those placed by hand stay marked.
 
     Placements by hand come first, then sure ones, because only a statement's first move counts.
     """

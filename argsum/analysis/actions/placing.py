@@ -131,7 +131,7 @@ def add(analysis: Analysis, rows: Iterable[PlacementRow]) -> None:
 def count_at(
     analysis: Analysis, point: int | None, keys: Sequence[int], *, hand: bool | None = None
 ) -> int:
-    """Return how many of the statements ``keys`` are at a key point, or at none."""
+    """Return how many of the statements in ``keys`` are at a key point, or at none."""
     total = 0
     for piece in pieces(keys):
         rows = Placement.objects.filter(analysis=analysis, argument__in=piece, point=point)

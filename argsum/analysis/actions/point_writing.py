@@ -253,7 +253,7 @@ def begin_run(run: Run, field: str) -> None:
 def refuse_unfit(analysis: Analysis, run: Run, earlier: Run | None, text: str) -> None:
     """Raise `RunRefused` if no language-model run for the analysis can start now.
 
-    ``text`` is the message about an active ``earlier`` run.
+    ``text`` is the message to show if ``earlier``, an active run, is given.
     """
     if analysis.state != Analysis.State.DONE:
         raise RunRefused(_("The analysis is not finished yet."))

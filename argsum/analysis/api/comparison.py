@@ -176,7 +176,7 @@ class EditsSerializer(serializers.Serializer):
 
 
 class CitedStatementSerializer(serializers.Serializer):
-    """A statement that a summary cites, and the number of comments with it."""
+    """A statement that a summary cites, and the number of comments that contain it."""
 
     number = serializers.IntegerField()
     statement = public_id("statement")

@@ -137,7 +137,7 @@ class MoveInput(SeenInput):
 
 
 class SplitInput(SeenInput):
-    """Statements, of one key point or of none, that form a new key point."""
+    """Statements that form a new key point. They belong to one key point or to none."""
 
     key_point = serializers.UUIDField(allow_null=True)
     statements = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_STATEMENTS)
@@ -365,7 +365,7 @@ class FoundPointViews(AnalysisViewsBelow):
 
 
 class PlacedViews(AnalysisViewsBelow):
-    """Statements of an analysis: those of one key point, or those of none."""
+    """Statements of an analysis: those of one key point, or those that fit no key point."""
 
     queryset = Placement.objects.none()
     serializer_class = PlacedSerializer

@@ -92,7 +92,7 @@ class NearDuplicateViews(CellPartViews):
     serializer_class = NearDuplicateSerializer
 
     def rows(self) -> QuerySet:
-        """Return the rows by position; raises 404 for a group of another cell."""
+        """Return the rows, ordered by position; raises 404 for a group of another cell."""
         groups = self.cell().duplicate_groups
         group = get_object_or_404(groups, public_id=self.kwargs["public_id"])
         return group.members.select_related("comment").order_by("comment__position")

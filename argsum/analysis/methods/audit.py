@@ -1,11 +1,12 @@
 """Samples of placements for people to check, and figures from their answers.
 
 A *pair* is one comment and one key point. Its *band* is the machine's placement: the comment is
-behind the key point, perhaps behind it, or elsewhere (behind other key points, or none). A *group*
-is one large key point, or all smaller key points together (0). Each band of each group is a
-stratum, from which pairs are drawn at random without replacement. So every pair, including those
-that the machine did not count, has a known probability of being drawn, and the share of pairs
-whose comment makes the point is estimated in each stratum without assumptions about the machine.
+assigned to the key point, possibly assigned to it, or elsewhere (at other key points, or at none).
+A *group* is one large key point, or all smaller key points together (0). Each band of each group
+is a stratum, from which pairs are drawn at random without replacement. So every pair, including
+those that the machine did not count, has a known probability of being drawn, and the share of
+pairs whose comment makes the point is estimated in each stratum without assumptions about the
+machine.
 
 Pairs in the band "elsewhere" are drawn from all such pairs, not from those near the key point.
 Near pairs contain more of the missed comments, but they provide no information about the other
@@ -70,7 +71,7 @@ class AnsweredStratum:
     answers
         Answered pairs drawn from the stratum.
     hits
-        Number of answered pairs that make the point. A pair counts half if two people disagree.
+        Number of answered pairs that make the point. A pair counts as half if two people disagree.
     """
 
     pairs: int
@@ -120,8 +121,8 @@ def draw_elsewhere(
 ) -> list[tuple[int, int]]:
     """Draw n pairs of a key point and a comment not in its list, and return their positions.
 
-    ``counted`` has, for each key point, the positions of comments that cannot be drawn. There must
-    be at least n other pairs. All of them are equally likely to be drawn.
+    ``counted`` contains, for each key point, the positions of comments that cannot be drawn. There
+    must be at least n other pairs. All of these are equally likely to be drawn.
     """
     out = [set(places.tolist()) for places in counted]
     free = comments * len(out) - sum(map(len, out))
@@ -164,7 +165,7 @@ def audited_precision(samples: Sequence[Sample]) -> AuditedShare:
 
 
 def corrected_share(samples: Sequence[Sample], *, comments: int = 0) -> AuditedShare:
-    """Return the share of comments that make a key point, corrected by the answers.
+    """Return the share of comments that make a key point, corrected using the answers.
 
     Parameters
     ----------
@@ -208,7 +209,7 @@ def corrected_share(samples: Sequence[Sample], *, comments: int = 0) -> AuditedS
 def audited_recall(behind: Sequence[Sample], others: Sequence[Sample]) -> AuditedShare:
     """Return the recall: of all pairs that make the point, the share assigned to it.
 
-    In each sample, ``behind`` are the strata of the first band and ``others`` all other strata.
+    In each sample, ``behind`` are the strata of the first band, and ``others`` are the rest.
     Each part is bounded at half the error (Bonferroni), because a machine that is seldom wrong may
     miss many comments, and vice versa.
     """
@@ -299,9 +300,9 @@ class _Part:
 def _ready(samples: Sequence[Sample], least: int = 1) -> list[int]:
     """Return the positions of the samples with at least ``least`` answers in every stratum.
 
-    If there are none, one answer in every stratum is enough. If no sample has that either, all
-    positions are returned. A later sample is ignored until it has enough answers, so that it does
-    not hide an earlier sample.
+    If there is no such sample, one answer in every stratum is enough. If no sample has even that,
+    all positions are returned. A later sample is ignored until it has enough answers, so that it
+    does not hide an earlier sample.
     """
     for needed in (least, 1):
         ready = [

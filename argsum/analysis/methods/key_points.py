@@ -471,7 +471,7 @@ def nearest_points(texts: Sequence[str], points: Sequence[str], tools: AnalysisT
 
 
 def _least(held: Scores) -> float:
-    """Return the minimum mean score with the statements ``held`` that counts as a fit."""
+    """Return the minimum mean score that a text needs with the statements in ``held`` to fit."""
     if len(held) < FEWEST_BEHIND:
         return FITS
     held = held[:: max(1, len(held) // MOST_BEHIND)]

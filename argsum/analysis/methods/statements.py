@@ -215,7 +215,7 @@ class TextFit:
 def fits_of(
     written: Scores, own: Sequence[int], statements: Scores, placed: IntArray, points: int
 ) -> list[TextFit]:
-    """Return how well written texts match the statements of their own and of other key points.
+    """Compare how texts match the statements of their own key points and of other key points.
 
     Parameters
     ----------
@@ -260,8 +260,8 @@ _WORD = re.compile(r"\w+")
 def different(texts: Sequence[str], most: int) -> list[int]:
     """Return positions of up to ``most`` texts, each unlike the earlier ones.
 
-    If there are too few such texts, the first of the others are added. Two texts are alike if at
-    least half of all their words are in both (Jaccard), regardless of case.
+    If there are too few such texts, the first of the remaining texts are added. Two texts are
+    alike if at least half of all their words are in both (Jaccard), regardless of case.
 
     >>> different(["The bus is late.", "The bus is late!", "Trains are loud."], 2)
     [0, 2]

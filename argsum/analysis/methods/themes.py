@@ -138,9 +138,9 @@ def theme_names(
     Parameters
     ----------
     texts, placed : length n
-        Statements, and the position of the key point of each, or -1.
+        Statements, and the position of each statement's key point, or -1.
     points, themes : length k
-        Texts of key points, largest first, and the number of the theme of each.
+        Texts of key points, largest first, and the number of each key point's theme.
     language
         Two-letter code. Words in any other language count as content words.
     """

@@ -175,13 +175,13 @@ def linear_change(
 ) -> ShareDifference | None:
     """Return the rise of a straight line through all comments from the first period to the last.
 
-    The line is a least-squares fit over comments (1 with the key point, else 0) on the number of
-    the period. Its rise is limited to -1 to 1, the range of a difference of shares. The interval
-    leaves out one comment at a time, with t corrected for skewness (Hall 1992). Comments far from
-    the middle have the largest weights, so a few of them may decide the result. The degrees of
-    freedom are therefore those of a sum of squares with such weights (Satterthwaite 1946), given
-    the kurtosis of hits. There is no interval if fewer comments have or lack the key point than
-    the rule "trend" requires, or if their weight is less than that of one comment.
+    The line is a least-squares fit over comments (1 with the key point, 0 without) on the number
+    of the period. Its rise is limited to -1 to 1, the range of a difference of shares. The
+    interval leaves out one comment at a time, with t corrected for skewness (Hall 1992). Comments
+    far from the middle have the largest weights, so a few of them may decide the result. The
+    degrees of freedom are therefore those of a sum of squares with such weights (Satterthwaite
+    1946), given the kurtosis of hits. There is no interval if fewer comments have or lack the key
+    point than the rule "trend" requires, or if their weight is less than that of one comment.
     """
     hits, sizes = np.asarray(k, dtype=float), np.asarray(n, dtype=float)
     filled = np.flatnonzero(sizes)

@@ -227,7 +227,7 @@ def coder_in_words(analysis: Analysis) -> str:
 
 
 def writers_of(points: QuerySet[FoundPoint]) -> dict[str, int]:
-    """Count key points by the model and prompt that wrote them, largest first, in two queries."""
+    """Count key points by the model and prompt that wrote them, largest count first."""
     grouped = points.exclude(writer=None).order_by().values_list("writer")
     numbers = dict(grouped.annotate(n=Count("pk")))
     counts: dict[str, int] = {}

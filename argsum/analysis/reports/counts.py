@@ -107,7 +107,7 @@ class CommentCounts(NamedView):
 
     A comment counts once per theme, however many of the theme's key points it makes. A voice
     mentions every key point that any of its comments mentions. It counts once in every group with
-    one of its comments, and over time on the date of its first comment.
+    one of its comments, and, over time, on the date of its first comment.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ def blinding_rounds(analysis: Analysis, user: User) -> list[Any]:
 
 @dataclass(frozen=True)
 class CitedStatement:
-    """A statement that sentences cite by number, and the number of comments with it."""
+    """A statement that sentences cite by number, and the number of comments that contain it."""
 
     number: int
     statement: CellArgument
@@ -92,7 +92,7 @@ class CitedStatement:
 
     @property
     def mentions(self) -> str:
-        """The number of comments with the statement, as text."""
+        """The number of comments that contain the statement, as text."""
         # In a dataset without comments, each argument counts as one.
         number = max(1, self.comments)
         return ngettext("%s comment", "%s comments", number) % f"{number:,}"

@@ -266,7 +266,7 @@ def groups_table(comparison: GroupComparison) -> TableData:
 
 
 def named_columns(figures: NamedView, path: str) -> tuple[Column, ...]:
-    """Return the columns for the names of key points and their themes, or only of themes."""
+    """Return the columns for the names of key points and their themes, or for themes only."""
     theme = Column("theme", f"{path}.theme")
     return (Column("key point", f"{path}.text"), theme) if figures.view == POINTS else (theme,)
 

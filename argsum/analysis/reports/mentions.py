@@ -30,7 +30,7 @@ BEST_FIRST = ("-is_by_hand", "-is_sure", "-score", "argument_id")
 
 @dataclass(frozen=True)
 class PointCounts:
-    """Counts of statements, of comments with any of these, and of comments with a sure one."""
+    """Counts of statements, of comments that contain them, and of comments with a sure one."""
 
     statements: int = 0
     comments: int = 0
@@ -67,7 +67,7 @@ class Mentions:
 
 @dataclass(frozen=True)
 class NarrowedCounts:
-    """Counts under a filter, by key point (None: statements that fit none) and by theme.
+    """Counts under a filter, by theme and by key point (None for statements that fit none).
 
     ``total`` is the number of comments or voices to which shares refer, which a search does not
     reduce. ``rows`` are the mentions that match.
@@ -127,7 +127,7 @@ def mentions_of(analysis: Analysis) -> Mentions:
 
 
 def _read(analysis: Analysis) -> Mentions:
-    """Join placements with the comments that contain them, three times as fast as the database."""
+    """Join placements with their comments, three times as fast as the database would."""
     import numpy as np
 
     fields = ("argument", Coalesce("point", 0), "is_sure", "is_by_hand")

@@ -27,7 +27,7 @@ MOST_POINTS = 500
 
 @dataclass(frozen=True)
 class Quote:
-    """A statement behind a key point, and the number of comments with it."""
+    """A statement that makes a key point, and the number of comments that contain it."""
 
     text: str
     comments: int
@@ -57,7 +57,7 @@ class PointRow:
 
     @property
     def words(self) -> str:
-        """Both counts as text. Computing them in a template would take a millisecond."""
+        """The counts as text. Formatting them in a template would take a millisecond."""
         number = self.statements
         statements = ngettext("%s statement", "%s statements", number) % f"{number:,}"
         return f"{self.mentions} · {statements}"

@@ -99,7 +99,7 @@ class Report:
     facts
         Names and values: the sources of the comments, and how the key points were found.
     points, beyond
-        The most frequent key points, and the number of others.
+        The most frequent key points, and the number of other key points.
     few
         The most distinctive key points that few people make. They are not in ``points``.
     themes
@@ -397,7 +397,7 @@ def theme_note(theme: ReportedTheme) -> str:
 
 
 def _shares_in_words(point: ReportedPoint | ReportedTheme) -> str:
-    """Return the sure share of comments, and the share with uncertain ones if it differs."""
+    """Return the sure share of comments, and the share including uncertain ones if it differs."""
     sure, share = percents(point.sure), percents(point.share)
     if point.share.k and not point.sure.k:
         return _("perhaps %s") % share

@@ -27,7 +27,7 @@ BANDS_RECIPE = gettext_lazy("Statements with a weaker match (“perhaps”) coun
 
 
 def copies_note(analysis: Analysis, unit: str) -> str:
-    """Return a note on what tests assume about near-duplicates, or "" if they count once."""
+    """Return a note on how tests treat near-duplicates, or "" if near-duplicates count once."""
     if unit == VOICES or analysis.voices == analysis.comments:
         return ""
     return _(
@@ -68,7 +68,7 @@ def sure_of(analysis: Analysis, counts: Any, unit: str) -> int:
 
 
 def both_in_words(analysis: Analysis, counts: Any, unit: str = COMMENTS) -> str:
-    """Return, as text, how many comments mention a key point, and how many voices if fewer.
+    """Return, as text, how many comments and, if fewer, how many voices mention a key point.
 
     The unit comes first. ``counts`` is a key point or its `PointCounts`.
     """
@@ -81,7 +81,7 @@ def both_in_words(analysis: Analysis, counts: Any, unit: str = COMMENTS) -> str:
 
 
 def voice_of(path: str = "") -> Case:
-    """Return the voice of a comment as a number: its group's, or its own if it is ungrouped.
+    """Return the voice of a comment: its group's number, or its own number if it is ungrouped.
 
     ``path`` is the lookup path to the comment, ending in two underscores. Group numbers are
     negative.

@@ -54,11 +54,12 @@ class AuditedPoint:
     Attributes
     ----------
     machine, perhaps, comments
-        Counts of comments at the last draw: behind the key point, perhaps behind it, and all.
+        Counts of comments at the last draw: assigned to the key point, possibly assigned to it,
+        and all.
     precision
-        Precision for the comments behind the key point.
+        Precision for the comments assigned to the key point.
     count, share
-        Shares that make the point: of the comments, and of the population they represent.
+        Shares that make the point, among the comments and in the population they represent.
     """
 
     point: FoundPoint

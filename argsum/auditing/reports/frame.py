@@ -1,4 +1,4 @@
-"""Read the sampling frame of an audit: which comments are behind which key points."""
+"""Read the sampling frame of an audit: which comments are assigned to which key points."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -24,8 +24,8 @@ class FrameSizes:
     """Counts of the pairs of an analysis.
 
     ``units`` counts comments, or statements if there are no comments. ``texts`` are those of the
-    shown key points, largest first. ``counted`` has the number of pairs of each key point in the
-    first two bands.
+    shown key points, largest first. ``counted`` contains, for each key point, the number of pairs
+    in each of the first two bands.
     """
 
     units: int

@@ -246,7 +246,7 @@ class DatasetReconciliation(CellReconciliation):
         return [_("The dataset keeps its own recipe. You can change it on the dataset page.")]
 
     def _as_published(self, steps: Sequence[str]) -> list[str]:
-        """Return a note with the counts of the published recipe if matches are repeated."""
+        """Return a note with the counts for the published recipe if matches are repeated."""
         if not any(cell.again for cell in self._cells) or ONE_ROW in steps:
             return []
         again = sum(len(cell.again) for cell in self._cells)

@@ -147,7 +147,7 @@ def _check(column: str, text: str, name: str) -> None:
 
 
 def _joined(known: RawArgument, new: RawArgument) -> RawArgument:
-    """Add a later row's quality to the argument. Raises BadCell if it already has another."""
+    """Add a later row's quality to the argument. Raises BadCell if it has a different quality."""
     if new.quality is None or new.quality == known.quality:
         return known
     if known.quality is not None:

@@ -237,7 +237,7 @@ class RatedRow(NamedTuple):
 
 @dataclass(frozen=True)
 class RatedFile:
-    """Rated arguments of a file; ``column`` was read as the quality, and ``others`` were not."""
+    """Rated arguments of a file; ``others`` are the quality columns other than ``column``."""
 
     rows: Sequence[RatedRow]
     column: str
@@ -251,7 +251,7 @@ def read_rated(
     """Read arguments with their quality; rows without a quality are left out.
 
     ``column`` is the header of the quality, by default the usual quality; ``how`` is passed to
-    `cqa_site.tabular.open_table`, which also defines the errors.
+    `cqa_site.tabular.open_table`, which also documents the errors.
     """
     known = quality_columns(preview(path, name=name, **how).columns)
     if not known or (column and column not in known):

@@ -225,7 +225,7 @@ class SystemReconciliation(Reconciliation):
         return arguments
 
     def _cell(self, system_set: SystemSet, about: str) -> Cell:
-        """Return the cell of the topic and stance; without them, return the only cell."""
+        """Return the cell of the topic and stance or, if these are missing, the only cell."""
         fitting = self._fitting(system_set, str)
         if not fitting and system_set.topic:
             fitting = self._fitting(system_set, plain)

@@ -387,7 +387,7 @@ class QualityColumn:
         self.study_id = study_id
 
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
-        """Return the quality of the newest argument with each text, on the topic if given."""
+        """Return each text's quality, from the newest argument with the text (and topic)."""
         from cqa_site.tabular.cells import text_key
 
         keys = [text_key(text) for text in arguments]

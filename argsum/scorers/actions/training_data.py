@@ -312,7 +312,7 @@ def dev_figures(dev: Sequence[ScoredCell]) -> tuple[Figures, float]:
 
 
 def pair_precision(cells: Sequence[ScoredCell]) -> float:
-    """Return the average precision of argument pairs with the same key point, mean over cells."""
+    """Return the mean over cells of the average precision of pairs with the same key point."""
     by_cell = (same_point_precision(cell.match, cell.reference) for cell in cells)
     precisions = [precision for precision in by_cell if precision is not None]
     return float(np.mean(precisions)) if precisions else 0.0

@@ -91,7 +91,7 @@ def over_cells(values: Iterable[float | None]) -> OverCells:
 
 
 def has_enough(share: float | None, least_share: float = LEAST_SHARE) -> bool:
-    """Return whether enough arguments are clustered for an index without the other arguments."""
+    """Return whether enough arguments are clustered for an index over these arguments alone."""
     return (share or 0.0) >= least_share - 1e-12
 
 
@@ -292,7 +292,7 @@ class ScoredCell:
 
 @dataclass(frozen=True)
 class Clusterings:
-    """Figures for every cell at every threshold, from one kind of scores."""
+    """Figures for every cell at every threshold, from one kind of score."""
 
     cells: Mapping[str, Sequence[ClusterFigure]]
 

@@ -289,7 +289,7 @@ def central_argument(match: Floats, members: Sequence[int]) -> int:
 
 
 def by_quality(members: Sequence[int], quality: Sequence[float | None] | Floats) -> list[int]:
-    """Return members in the order a generator reads them: best first, unknown quality last.
+    """Return members in the order in which a generator reads them, best first and unknown last.
 
     Examples
     --------
