@@ -350,7 +350,7 @@ class DataSerializer(serializers.Serializer[Any]):
 
 @cache
 def body_of(kind: type) -> type[DataSerializer]:
-    """Return the serializer declared for a dataclass, or a plain one if none is declared."""
+    """Return the serializer declared for a dataclass, or a plain serializer if there is none."""
     about = (kind.__doc__ or "").partition("\n\n")[0]
     parts = {"shows": kind, "__doc__": about}
     own = DataSerializer.own.get(kind)
@@ -358,7 +358,7 @@ def body_of(kind: type) -> type[DataSerializer]:
 
 
 def field_of(kind: Any, **more: Any) -> Field:
-    """Return the field for a type of value; a field for any JSON if the type is unspecific."""
+    """Return the field for a type of value; types without a specific field get a JSON field."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         known = [member for member in inner if member is not NoneType]

@@ -58,7 +58,7 @@ class DriftCurve:
 
     @property
     def signal(self) -> int | None:
-        """Number of the control answer at which a fall was signalled; None if no fall was."""
+        """Number of the control answer that signalled a fall; None if no fall was signalled."""
         return self.person.fall.signal if self.person.fall else None
 
     @property
@@ -129,7 +129,7 @@ def drift_table(chart: AccuracyChart, curves: Sequence[DriftCurve], name: str) -
 
 
 def drift_chart(chart: AccuracyChart, curves: Sequence[DriftCurve], size: str) -> vega.Spec:
-    """Draw the limit and all annotators' sums, or only the highest sums if there are many."""
+    """Draw the limit and all annotators' sums, or only the highest sums of many annotators."""
     names = {True: _("Fall signalled"), False: _("No fall signalled")}
     rows = [
         {"number": number, "sum": total, "name": names[curve.signal is not None], "who": who}

@@ -275,7 +275,7 @@ def is_without_accounts() -> bool:
 
 
 def first_key() -> str:
-    """Return the key for the link, shown in the terminal, to create the first administrator."""
+    """Return the key for the terminal's link to the page that creates the first administrator."""
     return _SIGNER.sign("first")
 
 

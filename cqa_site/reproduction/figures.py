@@ -2,7 +2,7 @@
 
 A figure has up to four values. Two are published: *printed* is the text in the paper, which shows
 the number of digits; *stated* is a result given in the authors' files. Two are computed:
-*released* from the released files by the paper's own recipe, *ours* by Counterpoint from an
+*released* from the released files by the paper's own recipe, and *ours* by Counterpoint from an
 import or a live study. If our recipe differs on purpose, the difference is named, and our
 figure is shown without a comparison.
 
@@ -108,7 +108,7 @@ class ReproducedValue:
 
     @property
     def claims(self) -> list[MeasuredFigure]:
-        """The computed values that should equal the published one."""
+        """The computed values that should equal the published value."""
         values = (self.released, None if self.recipe else self.ours)
         return [value for value in values if value is not None]
 
@@ -229,7 +229,8 @@ def compare(
     Parameters
     ----------
     values
-        By table and cell. In each table, figures that were not printed follow the printed ones.
+        The reproduced values, by table and cell. In each table, figures that were not printed
+        follow the printed figures.
     printed
         Figures in the order of the paper; a figure without a text only sets the order and is
         omitted if it has no value.

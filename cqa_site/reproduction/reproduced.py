@@ -1,7 +1,7 @@
 """The interface between a paper's reproduction and `manage.py reproduce`.
 
 A paper has two functions that are registered in the command: one computes its figures from the
-released files, the other computes the same tables from the rows of a live study. Both return a
+released files, and the other computes the same tables from the rows of a live study. Both return a
 `Reproduction` with the figures (`cqa_site.reproduction.figures`) and the layouts of the paper's
 own tables (`cqa_site.reproduction.tables`).
 """

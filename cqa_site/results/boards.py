@@ -56,7 +56,7 @@ class BoardRow:
     tick
         Its id, if two systems can be selected for comparison.
     is_low
-        Whether it has too few data.
+        Whether it has too little data.
     behind
         The underlying rows, which the page's template shows below the system.
     """
@@ -221,7 +221,7 @@ def _column(table: TableData, at: int, is_bounded: bool) -> list[Any]:
 
 
 def _decimals(values: Sequence[Any]) -> int:
-    """Return the number of decimals: two, or more if all values in the column are too small."""
+    """Return the number of decimals: two, or more if all values are too small to show with two."""
     known = [abs(value) for value in values if isinstance(value, (int, float))]
     return 2 if max(known, default=1) >= 0.1 else DECIMALS
 
@@ -273,7 +273,7 @@ LEVELS = {
 
 
 def after_holm(p: float) -> str:
-    """Format a p value after Holm's correction; report very small ones as a bound."""
+    """Format a p value after Holm's correction; report very small values as a bound."""
     value = f"< {SMALLEST_P}" if p < SMALLEST_P else f"= {text_of(p, 3)}"
     return _("Holm-adjusted p %s") % value
 
@@ -307,7 +307,7 @@ def short(name: str) -> str:
 
 
 def would_show(enough: int | None, units: str, what: str) -> str:
-    """Report how many units would be needed to show an effect, or "over" a plausible maximum."""
+    """Report how many units are needed to show an effect, or that the number exceeds a maximum."""
     text = _("%(about)s %(n)s %(units)s would be needed to show %(what)s (80 %% power).")
     words = {"about": _("About") if enough else _("Over"), "units": units, "what": what}
     return text % (words | {"n": f"{enough or MOST_UNITS:,}"})

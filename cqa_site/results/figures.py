@@ -186,7 +186,7 @@ def chart_file(
 def snapshot_file(
     kind: ResultKind, snapshot: Snapshot, name: str, *, called: str, more: More | None = None
 ) -> HttpResponse:
-    """Return a snapshot's rows, manifest or archive, or a file of its kind; otherwise 404."""
+    """Return a snapshot's rows, manifest or archive, or a kind-specific file; otherwise 404."""
     if name in SNAPSHOT_FILES:
         content = SNAPSHOT_FILES[name](kind, snapshot)
         content_type = TYPES[name.rpartition(".")[2]]

@@ -179,8 +179,8 @@ EXAMINED_PER_LISTED = 10
 def qualify(round_: Any, place: Place) -> None:
     """After the last example, decide by the share of right answers whether the person qualifies.
 
-    The steps before work can set the number of examples that only train, and the share of right
-    answers needed. An answer is right if it would be right for a control item.
+    The steps before work can set the number of examples used only for training, and the share of
+    right answers required. An answer is right if it would be right for a control item.
     """
     kind = sheet_kind_of(round_)
     attempt = example_attempt(round_, place.rater_id)
@@ -207,7 +207,7 @@ def qualify(round_: Any, place: Place) -> None:
 
 
 def _note_training(round_: Any, place: Place, done: Sequence[bool]) -> None:
-    """Store that a person did all training examples; ``done`` has one flag per example."""
+    """If all training examples are done, record this; ``done`` has one flag per example."""
     step = round_.onboarding.step(TRAINING) if round_.onboarding else None
     if step and all(done[: step["items"]]):
         own = {"round_id": round_.pk, "rater_id": place.rater_id, "version": round_.onboarding}
@@ -289,7 +289,7 @@ def held_at_steps(study: Study, most: int) -> list[Place]:
 
 
 def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:
-    """Return the share of parts of known answers that the sheets match; 0 if there are none."""
+    """Return the share of known answers' parts that the sheets match; 0 if there are no parts."""
     marks = [kind.mark(sheet, key) for sheet, key in answered]
     wanted = sum(of for _met, of in marks)
     return sum(met for met, _of in marks) / wanted if wanted else 0.0

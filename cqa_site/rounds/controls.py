@@ -64,7 +64,7 @@ def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: 
 
 
 def require_same(item: Any, sent: Mapping[str, Any]) -> None:
-    """Raise RoundNotReady if a form is about a different item, previously at this position."""
+    """Raise RoundNotReady if a form is about another item that was previously at this position."""
     if sent.get("item", str(item.pk)) != str(item.pk):
         raise RoundNotReady(REDRAWN)
 
@@ -141,7 +141,7 @@ def offer_named(offers: list[OfferedAnswer], named: object) -> OfferedAnswer:
 def take_offers(
     *, round_: Any, actor: User, source: object = None, is_settled: bool = False
 ) -> int:
-    """Use the answer of one source, or all settled or all agreed answers; return their number.
+    """Use one source's answer, or all settled or all agreed answers; return the number used.
 
     Raises LookupError if the source is not offered, and RoundNotReady if no answer can be used.
     """

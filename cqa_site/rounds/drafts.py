@@ -76,7 +76,7 @@ def _worked(sheet: Any, save: DraftSubmission) -> int:
 
 
 class RoundNotOpen(Exception):
-    """The round accepts no changes now; different content is set aside."""
+    """The round accepts no changes now; new content is set aside."""
 
 
 class StaleDraft(Exception):
@@ -213,7 +213,7 @@ def _store_conflict(stored: Any, sent: DraftSubmission) -> ConflictingDraft:
 
 
 def _put_draft(stored: Any, sent: DraftSubmission) -> None:
-    """Store the content as the draft, unless it is already stored or a later save came first."""
+    """Store the content as the draft, unless it is already stored or a later save has arrived."""
     if _take(stored, sent):
         stored.save(update_fields=("draft", *SAVED_FIELDS))
         renew(stored)

@@ -317,7 +317,7 @@ class RoundPlanForm(forms.Form):
 
     @staticmethod
     def next_name(study: Study) -> str:
-        """Return a default name for a new plan, which no round in the study uses yet."""
+        """Return a default name for a new plan, avoiding the names of the study's other rounds."""
         names = set(Round.objects.filter(study=study).values_list("name", flat=True))
         free = (_("Round %d") % number for number in range(1, len(names) + 2))
         return next(name for name in free if name not in names)
@@ -530,7 +530,7 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
             self.fields[name].validators.append(MinValueValidator(1, lazy("At least 1.")))
 
     def clean_required_items(self) -> int:
-        """Reject a number of items larger than one person can get, because nobody could finish."""
+        """Reject a number of items above the maximum per person, so that everybody can finish."""
         wanted: int = self.cleaned_data["required_items"]
         if not self.most_items:
             raise forms.ValidationError(

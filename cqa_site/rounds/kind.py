@@ -35,7 +35,7 @@ class SheetNotValid(Exception):
 
 @dataclass(frozen=True)
 class Audit:
-    """The verbs in a study's history for events of a kind's rounds and raters."""
+    """The verbs in a study's history for events that concern a kind's rounds and raters."""
 
     round: str
     person: str
@@ -174,7 +174,7 @@ class TaskKind:
         return self.trains_on_pages
 
     def exercises(self, round_: models.Round) -> list[Exercise]:
-        """Return the items on which people train, then those for the qualification."""
+        """Return the training items, followed by the qualification items."""
         return []
 
     def draw_exercises(self, round_: Any, wanted: int) -> None:
@@ -195,7 +195,7 @@ class TaskKind:
         return (f"{self.work_page}_save", f"{self.work_page}_submit")
 
     def own(self, round_: models.Round) -> Any:
-        """Return the round as the kind's model; makes no query if it is already loaded as such."""
+        """Return the round as an instance of the kind's model; makes a query only if needed."""
         return getattr(round_, self.row) if type(round_) is models.Round else round_
 
     @property
@@ -212,7 +212,7 @@ class TaskKind:
         raise NotImplementedError
 
     def why_none(self, round_: models.Round, rater: Rater) -> str:
-        """Serve the next work; return the reason if there is no work, otherwise an empty string.
+        """Serve the next piece of work; return the reason if there is none, otherwise "".
 
         ``stopped`` and ``not_qualified`` screen out a crowd participant.
         """
@@ -403,7 +403,7 @@ class SheetKind(TaskKind):
         return parts - met
 
     def tolerance_in(self, round_: Any) -> float:
-        """Return the largest difference between right and known answers in this round."""
+        """Return the largest difference from a known answer that counts as right in this round."""
         own = round_.control_tolerance
         return float(self.tolerance or 0 if own is None else own)
 

@@ -223,7 +223,7 @@ def _unlike(kind: SheetKind, sheet: Any, content: dict[str, Any]) -> list[str]:
 
 
 def _read(content: Any) -> dict[str, Any]:
-    """Decode the value of a JSON column from a subquery, which SQLite returns as text."""
+    """Decode a JSON column's value, which SQLite returns as text in subqueries."""
     read: dict[str, Any] = json.loads(content) if isinstance(content, str) else content
     return read
 

@@ -73,8 +73,8 @@ def controls_due(
     """Return the number of control items that a rater gets with the next ``ordinary`` items.
 
     The rater has had ``firsts`` different items so far, and ``met`` of them were control items.
-    Each of ``controls`` equal stretches of the round's ``items`` has one control item, at a random
-    position.
+    The round's ``items`` are divided into ``controls`` equal stretches, each with one control item
+    at a random position.
     """
     due, place, turn = 0, firsts, -1.0
     while met + due < controls:
@@ -252,7 +252,7 @@ class SheetWork:
 
 
 def place_for(*, round_: Round, rater: Rater) -> Place:
-    """Return the rater's enrolment in the round, which is created at the first visit."""
+    """Return the rater's enrolment in the round, which is created on the first visit."""
     places = Place.objects.filter(round=round_.pk, rater=rater)
     place = places.first() or _enrolled(round_, rater)
     # The given round has the kind's own class; the relation would load a plain round.

@@ -122,7 +122,7 @@ def check_places(run: Run, fences: Mapping[int, int], name: str) -> list[str]:
 def check_rows(
     run: Run, rows: QuerySet[Any], name: str, is_as_said: Callable[[Any, Call], bool]
 ) -> list[str]:
-    """Check rows like `check_places`, and check that every row matches its call's reply."""
+    """Check rows as `check_places` does, and check that every row matches its call's reply."""
     problems = check_places(run, dict(rows.values_list("call", "fence")), name)
     ended = rows.filter(call__state__in=ENDED).select_related("call__reply").order_by("pk")
     return problems + [

@@ -86,7 +86,7 @@ class JobRefused(Exception):
 
 
 class NotYet(Exception):
-    """The job waits for another process to finish; the message becomes its note."""
+    """The job waits for another process to finish; the message becomes the job's note."""
 
 
 class StaleWorker(Exception):
@@ -99,7 +99,10 @@ def refusing(
     fail: Callable[[str], object] = lambda message: None,
     in_words: Callable[[Exception], str] = str,
 ) -> Iterator[None]:
-    """End a job with the message of a refusal; pass ``fail`` this message or a general one."""
+    """End a refused job with the refusal's message, after calling ``fail`` with that message.
+
+    After an unexpected error, ``fail`` is called with a general message instead.
+    """
     try:
         yield
     except refusals as reason:
@@ -145,7 +148,7 @@ def handles(
 
 
 def wait_for(part: packages.PackagePart) -> None:
-    """Raise NotYet while packages are being downloaded; call it first in a handler."""
+    """Raise NotYet while packages are being downloaded; call this function first in a handler."""
     state = packages.state(part)
     if state.is_fetching:
         raise NotYet(str(state))
@@ -154,7 +157,7 @@ def wait_for(part: packages.PackagePart) -> None:
 def enqueue(
     *, study: Study | None, kind: str, key: str, actor: User | None = None, **payload: Any
 ) -> Job:
-    """Queue a job, or return the active one with the same key; wake a worker after the commit.
+    """Queue a job, or return the active job with the same key; wake a worker after the commit.
 
     A job without a study belongs to the whole site.
     """
@@ -213,7 +216,7 @@ class JobContext:
         self.step(done, total, note)
 
     def step(self, done: int, total: int = 0, note: str = "") -> None:
-        """Store progress at once; raises StaleWorker if the job is no longer ours."""
+        """Store progress at once; raises StaleWorker if the worker has lost the job."""
         changed = self._mine().update(
             done=done, total=total, note=note, lease_until=Now() + settings.JOB_LEASE
         )

@@ -215,7 +215,7 @@ class Subjects(Sequence[Subject]):
     Parameters
     ----------
     prefix
-        A subject's name consists of this and its first primary key.
+        A subject's name consists of this prefix and its first primary key.
     keys
         Primary keys (``"q"``) of all subjects in order.
     starts

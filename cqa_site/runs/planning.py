@@ -198,7 +198,7 @@ def preview_prompt(study: Study, version: PromptVersion, item: Model) -> PromptP
 
 @dataclass(frozen=True, slots=True)
 class RewrittenRequest:
-    """The rewritten request, its size in tokens, its flags, and whether it equals the one sent."""
+    """The rewritten request, its size in tokens, its flags, and whether it equals the original."""
 
     request: ChatRequest
     flags: tuple[str, ...]
@@ -277,7 +277,7 @@ def dominates(dominant: Dominant | None, share: float = MOST) -> bool:
 
 
 def alike(texts: Sequence[str]) -> int:
-    """Count the texts that are nearly equal to the most repeated text, including that text.
+    """Count the texts that are nearly identical to the most frequent text, including that text.
 
     Examples
     --------

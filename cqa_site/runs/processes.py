@@ -49,7 +49,7 @@ def mark_of_code() -> str:
 
 @cache
 def code_at_start() -> str:
-    """Return the code hash at the first call, that is, of the code this process runs."""
+    """Return the hash of the code that this process runs, computed at the first call."""
     return mark_of_code()
 
 
@@ -80,7 +80,7 @@ def _start_of(pid: int) -> str:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the state and numbers of a process, the fields after its name; see proc(5)."""
+    """Return the fields that follow a process's name in its stat file; see proc(5)."""
     try:
         return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -190,7 +190,7 @@ class CheckedProvider(OpenIDConnectProvider):
 
 
 class CheckedCallback(OAuth2CallbackView):
-    """View that accepts a provider's reply only to a request from the same session."""
+    """View that accepts a provider's reply only in the session that sent the request."""
 
     adapter: CheckedAdapter
 

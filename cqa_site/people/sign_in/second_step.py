@@ -68,7 +68,7 @@ class SessionStore(DatabaseSessions):
     """Sessions that end a fixed time after sign-in, regardless of use."""
 
     def get_session_cookie_age(self) -> int:
-        """Return the seconds left; writes in anonymous and crowd sessions restart the time."""
+        """Return the seconds left; a write to an anonymous or crowd session restarts the time."""
         now = time.time()
         return max(0, int(self.get(BEGAN_KEY, now) + settings.SESSION_COOKIE_AGE - now))
 
@@ -328,15 +328,15 @@ class _PasskeyChecks:
 
 
 class SecondStepForm(_PasskeyChecks, AuthenticateWebAuthnForm):
-    """A form for a passkey after the password."""
+    """A form that asks for a passkey after the password."""
 
 
 class SignInForm(_PasskeyChecks, LoginWebAuthnForm):
-    """A form for a passkey instead of the password."""
+    """A form that asks for a passkey instead of the password."""
 
 
 class OnceMoreForm(_PasskeyChecks, ReauthenticateWebAuthnForm):
-    """A form for a passkey before a sensitive action."""
+    """A form that asks for a passkey before a sensitive action."""
 
 
 def _require_own_page(client_data: Any) -> None:

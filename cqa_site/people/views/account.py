@@ -135,7 +135,7 @@ def _page(request: PersonRequest, status: int = 200, **context: object) -> HttpR
 
 
 class AddApp(ActivateTOTPView):
-    """A view that adds an authenticator app, which counts as passing a second step."""
+    """A view that adds an authenticator app; adding it counts as passing a second step."""
 
     def get_form(self, form_class: Any = None) -> Any:
         form = super().get_form(form_class)

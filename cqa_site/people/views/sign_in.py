@@ -106,7 +106,7 @@ class SignIn(LoginView):
 
 
 def entrances(request: HttpRequest) -> dict[str, Any]:
-    """Return the sign-in methods without a password for pages that signed-out visitors see."""
+    """Return the passwordless sign-in methods for pages that signed-out visitors see."""
     return {
         "providers": list(settings.OIDC_PROVIDERS.values()),
         "has_passkeys": knows_passkeys(request),

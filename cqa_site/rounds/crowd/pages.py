@@ -248,7 +248,7 @@ NO_ROOM = {
 
 
 def _no_room(request: HttpRequest, link: ParticipantLink, why: str) -> HttpResponse:
-    """Explain before consent why a person cannot take part; creates no participant."""
+    """Explain, before asking for consent, why a person cannot take part; create no participant."""
     title, text, has_code = NO_ROOM[why]
     code = link.no_work_code if has_code else ""
     context = {"link": link, "title": title, "text": text, "code": code}

@@ -255,8 +255,8 @@ def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> P
 def take_part(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant:
     """Return the participant with these ids; create one for the first ``browser`` to use them.
 
-    Raises `NoEntry` as `require_entry` does, or if another browser has the participation. The
-    response depends on the id only here, where a person with a new id would become a participant.
+    Raises `NoEntry` as `require_entry` does, or if another browser has the participation. Only
+    here does the response depend on the id, because a person with a new id becomes a participant.
     """
     hold_people(link.study)
     require_entry(link=link, ids=ids, browser=browser)

@@ -147,7 +147,7 @@ def stop_participation(*, participant: Participant, withdraws: bool) -> None:
 
 @transaction.atomic
 def report_fault(*, participant: Participant, comment: str, lost_answer: bool) -> bool:
-    """Store the report; return whether the participation ended, because a fault was recorded.
+    """Store the report; return True if a recorded fault has ended the participation.
 
     ``lost_answer`` means that a server error lost an answer from this browser. If the person
     skipped all or too many items, a researcher must confirm the report.

@@ -180,7 +180,7 @@ def open_payments(link: ParticipantLink) -> QuerySet[CrowdPayment]:
 
 
 def payment_states(link: ParticipantLink, seen_at: datetime | None) -> list[dict[str, Any]]:
-    """Return the number and total of payments by state and order.
+    """Return the number and total amount of payments, by state and order.
 
     ``is_open`` means that a person can enter the outcome. ``is_seen`` means that the platform's
     list from ``seen_at`` is newer than the payments, or that their state is not in doubt.

@@ -69,7 +69,7 @@ class OnboardingSerializer(ReadSerializer):
 
 
 class OnboardingVersionSerializer(ReadSerializer):
-    """A version with its guideline and steps; the ``onboarding`` of a round is its ``id``."""
+    """A version with its guideline and steps; a round's ``onboarding`` is a version's ``id``."""
 
     steps = serializers.JSONField()
 

@@ -176,7 +176,7 @@ def _field(question: Question, number: int, rater: int | None) -> forms.Field:
 
 
 def choice_value(rater: int | None, number: int, index: int) -> str:
-    """Return the value of a choice on the page, which hides its position if ``rater`` is set."""
+    """Return a choice's value on the page; it hides the choice's position if ``rater`` is set."""
     if rater is None:
         return str(index)
     return salted_hmac("onboarding choice", f"{rater} {number} {index}").hexdigest()[:8]

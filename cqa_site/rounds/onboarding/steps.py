@@ -238,7 +238,7 @@ class ExampleAttempt:
     """The next attempt at a round's examples, numbered from 0, and the pass mark.
 
     The first ``trained`` examples are only for training. In the others, the person must match the
-    share ``needed`` of the known answers. Only ``number`` includes attempts before the last
+    share ``needed`` of the known answers. Only ``number`` includes attempts made before the last
     qualification expired.
     """
 

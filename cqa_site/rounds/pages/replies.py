@@ -200,7 +200,7 @@ def _mark(request: HttpRequest) -> str:
 
 
 class ForgetWork(Middleware):
-    """Middleware that deletes the cookie when the browser's session has changed."""
+    """Middleware that deletes the cookie for offline work pages once the session has changed."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Delete an outdated cookie, unless the page itself sets a new value."""

@@ -107,7 +107,7 @@ class RoundPages:
 
     @property
     def lists_sheets(self) -> bool:
-        """Whether the kind has a list of sheets; templates would call ``sheets`` to test it."""
+        """Whether the kind has a list of sheets; testing ``sheets`` in templates would call it."""
         return self.sheets is not None
 
     @property
@@ -285,7 +285,7 @@ def _correct(pages: RoundPages, request: StudyRequest, row: Any) -> HttpResponse
 
 @transaction.atomic
 def _planned(form: RoundPlanForm, actor: User, *, is_opened: bool) -> Any:
-    """Store the plan as a round, and open it if requested; no draft is left if that fails."""
+    """Store the plan as a round, and open it if requested; no draft is left if opening fails."""
     planned = form.store(actor)
     if is_opened:
         open_round(round_=planned, actor=actor)

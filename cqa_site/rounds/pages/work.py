@@ -302,7 +302,7 @@ def show_sheet(
 
 
 def _qualification(sheet: Any, context: dict[str, Any]) -> dict[str, Any]:
-    """Return the attempt for an example, or the score on the first sheet after the examples."""
+    """Return the attempt for an example or, for the first sheet after the examples, the score."""
     if context["hides_key"]:
         return {"attempt": example_attempt(sheet.round, sheet.rater_id)}
     version = None if sheet.is_example or sheet.submitted_at else sheet.round.onboarding

@@ -28,7 +28,7 @@ from .records import ControlRecord
 
 
 class RuleAction(TextChoices):
-    """The action that a rule takes on people who trigger it."""
+    """The action that a rule applies to people who trigger it."""
 
     OFF = "off", lazy("Off")
     WARN = "warn", lazy("Show a warning on this page")

@@ -30,7 +30,7 @@ class RulesForm(forms.Form):
             offer(self, **{f"{measure.name}_action": actions})
 
     def clean(self) -> dict[str, Any]:
-        """Check that the accuracy after a fall is lower than before it."""
+        """Check that the accuracy after a fall is lower than the accuracy before it."""
         data = super().clean() or self.cleaned_data
         if data.get("fall_threshold", 0) > data.get("fall_usual", 1) - LEAST_FALL:
             text = _("Must be at least 0.05 below the usual accuracy.")

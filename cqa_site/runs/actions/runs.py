@@ -109,7 +109,7 @@ def spec_of(plan: RunPlan) -> dict[str, Any]:
 def start_run(*, study: Study, actor: User, plan: RunPlan, together: Budget | None = None) -> Run:
     """Create a run and queue its planning, or return an identical active run.
 
-    ``together`` is a budget shared by several runs, in addition to this run's own.
+    ``together`` is a budget shared by several runs, in addition to this run's own budget.
     """
     _check(plan)
     # This lock keeps numbers unique, and prevents two people from starting the same run twice.
@@ -303,7 +303,7 @@ def _check(plan: RunPlan) -> None:
 
 
 def reopen(run: Run) -> None:
-    """Reopen a finished run; raises RunRefused if an identical one is active."""
+    """Reopen a finished run; raises RunRefused if an identical run is active."""
     try:
         with transaction.atomic():
             Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, ended_at=None)
@@ -313,7 +313,7 @@ def reopen(run: Run) -> None:
 
 
 def _move(run: Run, allowed: set[str], state: str, actor: User, verb: str, **values: Any) -> None:
-    """Change the state if the database's current state is one of ``allowed``."""
+    """Change the state if the current state in the database is one of ``allowed``."""
     if state in Run.WORKING and run.endpoint.is_withdrawn:
         raise RunRefused(gates.WITHDRAWN)
     changed = Run.objects.filter(pk=run.pk, state__in=allowed).update(state=state, **values)

@@ -82,7 +82,7 @@ class PromptInput(PromptTextInput):
 class PreviewInput(Input):
     """The item to show (by default the first), and texts that replace those of the version.
 
-    The item is an argument for a judge's prompt and a question for a scenario's.
+    The item is an argument for a judge's prompt and a question for a scenario's prompt.
     """
 
     item = serializers.UUIDField(required=False)
@@ -177,7 +177,7 @@ class OfferedSerializer(ReadSerializer):
 
 
 class PromptSerializer(ReadSerializer):
-    """A prompt version without its texts; frozen when its first run starts."""
+    """A prompt version without its texts; it is frozen when its first run starts."""
 
     created_by = public_id("created_by", allow_null=True, default=None)
 

@@ -179,7 +179,7 @@ class PromptViews(StudyViews):
     serializer_class = PROMPT
 
     def rows(self) -> QuerySet[PromptVersion]:
-        """Return every version of the study."""
+        """Return every prompt version in the study."""
         return versions_of(self.study)
 
     @extend_schema(request=PromptTextInput, responses=PROMPT)

@@ -116,7 +116,7 @@ class RunDetailSerializer(RunSerializer):
 
 
 class CallSerializer(KindDetailSerializer):
-    """One request in a run, with the arguments that it judges or the question that it answers."""
+    """One request in a run, with the arguments to judge or the question to answer."""
 
     parts: tuple[str, ...] = ("call",)
 
@@ -183,7 +183,7 @@ class CallReplySerializer(serializers.ModelSerializer[Attempt]):
 
 
 class RequestTextSerializer(serializers.Serializer[Any]):
-    """A request rebuilt from the stored data; ``is_same`` means that it equals the one sent."""
+    """A request rebuilt from the stored data; ``is_same`` means that it equals the original."""
 
     messages = MessageSerializer(many=True, source="request.messages")
     params = serializers.DictField(source="request.params")

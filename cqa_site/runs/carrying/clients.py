@@ -79,7 +79,7 @@ def client_for(endpoint: Endpoint) -> EndpointClient:
 
 
 def client_or_refusal(endpoint: Endpoint) -> ChatClient:
-    """Return a client, or one that always fails, so that the ledger records the failure."""
+    """Return a client, or a stand-in that always fails, so that the ledger records the failure."""
     try:
         return client_for(endpoint)
     except CallFailed as failure:

@@ -47,8 +47,8 @@ class OpenGate:
     def share(self, worker: str, own: int) -> int:
         """Return how many more requests this worker may send within its share of the limit.
 
-        Workers with a recent turn count. Without shares, the first worker would refill every slot
-        that it frees, and no slots would be left for the other workers.
+        Only workers that had a turn recently get a share. Without shares, the first worker would
+        refill every slot that it frees, and no slots would be left for the other workers.
         """
         now = self.now.timestamp()
         self.workers = {
@@ -147,7 +147,10 @@ def affordable(budgets: Sequence[Budget], estimates: Sequence[int]) -> int:
 
 
 def reserve(budgets: Sequence[Budget], amount: int) -> bool:
-    """Reserve money in every budget; return False if one has too little (then roll back)."""
+    """Reserve money in every budget; return False if a budget has too little money left.
+
+    The caller must then roll back the transaction.
+    """
     for budget in budgets:
         fits = Q(cap_micro__isnull=True) | Q(
             cap_micro__gte=F("spent_micro") + F("reserved_micro") + amount

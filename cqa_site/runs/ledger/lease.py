@@ -47,8 +47,8 @@ def claim(
 ) -> tuple[list[OutgoingRequest], list[Call]]:
     """Lease up to ``most`` due calls of a working run, record their attempts, and reserve money.
 
-    The second list contains calls that reuse the stored reply to an identical request. If there is
-    not enough money for another call and nothing is in flight, the run pauses.
+    The second returned list contains calls that reuse the stored reply to an identical request. If
+    there is not enough money for another call and nothing is in flight, the run pauses.
     """
     if most <= 0 or not run.is_working:
         return [], []

@@ -254,7 +254,7 @@ def _close_stale(run: Run, stale: list[FinishedRequest]) -> None:
 
 
 def _pause_if_all_refused(run: Run) -> None:
-    """Pause a run whose first requests were all refused as invalid; the rest would be, too."""
+    """Pause a run if its first requests were all refused as invalid, as the others would be."""
     ends = run.calls.exclude(finished_at=None).order_by("finished_at")
     first = list(ends.values_list("reason", flat=True)[:REFUSED_AT_START])
     if len(first) == REFUSED_AT_START and set(first) == {Failure.REQUEST.value}:

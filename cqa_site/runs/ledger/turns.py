@@ -198,7 +198,7 @@ def _add_unread(turn: Turn, run: Run, calls: Sequence[Call]) -> None:
 
 
 def _claim_for_all(turn: Turn, runs: list[Run], gate: OpenGate, worker: str, room: int) -> None:
-    """Share the room among runs, oldest first; the next runs get the unused rest of each share."""
+    """Share the room among runs, oldest first; the unused part of a share goes to later runs."""
     free = min(room, gate.share(worker, len(turn.on_the_way)))
     for place, run in enumerate(runs):
         if free <= 0:

@@ -140,7 +140,7 @@ class Run(models.Model):
 
     @property
     def is_working(self) -> bool:
-        """Whether workers claim its calls."""
+        """Whether workers claim the run's calls."""
         return self.state in self.WORKING
 
 

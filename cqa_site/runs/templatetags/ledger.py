@@ -61,7 +61,7 @@ def reason(name: str) -> str:
 
 @register.filter
 def text_flag(name: str) -> str:
-    """Describe a flag of a judged text."""
+    """Describe a flag on a judged text."""
     return str(progress.TEXT_FLAGS.get(name, name))
 
 

@@ -1,4 +1,4 @@
-"""The notice on pages about missing packages."""
+"""The notice about missing packages, for use on pages."""
 
 from typing import Any
 

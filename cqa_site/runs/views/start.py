@@ -189,7 +189,7 @@ class RunPages(RunListPages):
 
 
 def list_view(pages: RunListPages, new_page: str = "") -> Callable[..., HttpResponseBase]:
-    """Return the view that lists a kind's runs; ``new_page`` names the address to start a run."""
+    """Return the view that lists a kind's runs; ``new_page`` is the URL name of the start page."""
 
     @study_page(*RESEARCHERS)
     def listed(request: StudyRequest, study: Study) -> HttpResponse:
