@@ -5,7 +5,7 @@ unusable entries are left out and counted. *Codes of statements* move statements
 repaired or guessed: a statement without exactly one usable entry gets a reason instead of codes.
 
 The model sees statements under codes that do not form a sequence (`argsum.writing.methods`). An
-entry for an unknown statement therefore cannot be mistaken for that of another statement, and a
+entry for an unknown statement therefore cannot be mistaken for one about another statement, and a
 model that renumbers the statements is noticed. Key points have the same codes in every request.
 """
 

@@ -118,7 +118,7 @@ def levels() -> list[tuple[str, str, str]]:
 
 
 def shown_counts(sheet: CountSheet, content: CountContent) -> dict[str, float | None]:
-    """Return the current counts, with None for an unsure count."""
+    """Return the current counts, with None for a count marked as unsure."""
     counts = counts_of(content, references=sheet.references, summaries=sheet.summaries)
     return {"covered": counts.covered, "unique": counts.unique}
 

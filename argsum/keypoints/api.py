@@ -103,7 +103,7 @@ class SystemRunSerializer(ReadSerializer):
 
 
 class RunSetSerializer(serializers.Serializer):
-    """One setting of a cell. The best is an oracle, chosen by the references that judge it."""
+    """One setting of a cell. The best is an oracle, as the references that judge it select it."""
 
     id = serializers.UUIDField(source="row.public_id")
     setting = serializers.CharField(source="row.setting")

@@ -142,7 +142,7 @@ class WritingForm(RunPlanForm):
 
 
 def waiting_settings(system_run: SystemRun) -> list[tuple[str, int]]:
-    """Return settings whose clusters have no key points yet, with the number of cells for each."""
+    """Return each setting whose clusters have no key points yet, with its number of cells."""
     rows = system_run.sets.filter(state=SummarySet.State.WAITING).order_by()
     counted = rows.values_list("setting").annotate(n=Count("pk"))
     return list(counted.order_by("setting"))

@@ -86,7 +86,7 @@ def _lines(texts: Mapping[str, str]) -> str:
 
 
 def about(run: Run) -> str:
-    """Return the label of the system run that a run writes for."""
+    """Return the label of the system run for which a run writes key points."""
     rows = run.study.system_runs.filter(public_id=run.spec["target"]["system_run"])
     return rows.values_list("label", flat=True).first() or ""
 

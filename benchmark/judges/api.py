@@ -182,7 +182,7 @@ class ScoringRunInput(PlanInput):
     """A judge that scores answers by a rubric, by default the newest CompQA rubric.
 
     ``examples`` are ``sheet:<id of a person's sheet>`` or ``item:<round>:<answer>`` for a round's
-    scored example. If there are fewer than ``shots``, the others are drawn with the seed.
+    scored example. If there are fewer than ``shots``, further examples are drawn with the seed.
     """
 
     form = ScoringRunForm

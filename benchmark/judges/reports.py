@@ -205,7 +205,7 @@ def swap_effect(run: Run, probes: Sequence[ProbeResult]) -> Estimate | None:
 
 
 def swap_in_words(swap: Estimate | None) -> str:
-    """State whether the order of objects affects points, or how many questions would show it."""
+    """State whether the order of objects affects points, or how many questions would tell."""
     from cqa_site.stats.means import units_that_tell
     from cqa_site.stats.verdicts import LEVEL, RULES, direction_of
 

@@ -314,7 +314,10 @@ def _answers(study: Study, plan: PreferencePlan) -> QuerySet[Answer]:
 
 
 def _candidates(study: Study, plan: PreferencePlan) -> list[Candidate]:
-    """Return candidates; pairs share the question and, unless mixed, scenario and condition."""
+    """Return candidates.
+
+    The answers of a pair share the question and, unless mixed, the scenario and condition.
+    """
     same = ("question",) if plan.is_mixed else ("question", "scenario", "condition")
     rows = _answers(study, plan).values_list("pk", "system__name", *same)
     return [

@@ -59,7 +59,7 @@ def _by_judge(results: Results, choice: VerdictSource) -> list[str]:
 
 
 def level_with_first(ranking: PreferenceRanking) -> list[str]:
-    """Return the systems that tests cannot separate from the first; pairs are in board order."""
+    """Return the systems that tests cannot separate from the first system, in board order."""
     n = len(ranking.standings)
     return [pair.second for pair in ranking.pairs[: n - 1] if not pair.is_separable]
 

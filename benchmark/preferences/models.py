@@ -29,7 +29,7 @@ class Pair(models.Model):
 
 
 class PreferenceRound(Round):
-    """Pairs assigned to people; ``raters`` of them compare each pair."""
+    """Pairs assigned to people; each pair is compared by ``raters`` people."""
 
     kind_name = "prefer"
 

@@ -307,7 +307,7 @@ RANKING = (
 
 
 def ranking_table(results: Results) -> TableData:
-    """Return one row per system: ranked systems, then the others with the reason for no rank."""
+    """Return one row per system: ranked systems, then unranked systems with the reason."""
     points, unranked = _points(results), results.ranking.strengths.unranked
     rows: list[tuple[Any, ...]] = [
         (standing, standing.system, points.get(standing.system), None)
@@ -424,7 +424,7 @@ def checks_table(results: Results) -> TableData:
 
 
 def checks_recipe(results: Results) -> str:
-    """State how each check was computed, and why any check has no value."""
+    """State how each check was computed, and why some checks have no value."""
     return "\n\n".join(
         f"{name}: {estimate.recipe}{f'; {estimate.reason}' if estimate.reason else ''}."
         for name, _n, estimate in checks(results)
@@ -476,7 +476,7 @@ def _points(results: Results) -> dict[str, float]:
 
 
 def _names(results: Results) -> list[str]:
-    """Return the ranked systems in order, then the others."""
+    """Return the ranked systems in order, then all other systems."""
     ranked = [standing.system for standing in results.ranking.standings]
     return ranked + [system for system in results.merged.systems if system not in ranked]
 

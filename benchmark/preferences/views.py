@@ -239,7 +239,7 @@ def _figures(
 
 
 def _recipe(ranking: PreferenceRanking) -> str:
-    """State how the ranking was computed and why any intervals are missing."""
+    """State how the ranking was computed and, if intervals are missing, why."""
     recipe = [_("Log strengths of Davidson’s model, mean 0; both bad counts as a tie.")]
     if ranking.strengths.is_penalized:
         recipe.append(_("Penalized: half a win and half a loss are added for each system."))

@@ -109,7 +109,7 @@ class PointAssignmentKind:
         ]
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
-        """Read the codes of one reply, which is usable if any statement has usable codes."""
+        """Read the codes in one reply; it is usable if at least one statement has usable codes."""
         target = run.spec["target"]
         readings = read_codes(
             reply.text,

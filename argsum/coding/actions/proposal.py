@@ -1,8 +1,8 @@
 """Runs in which a language model proposes key points and themes from samples of statements.
 
-The first requests read samples, and further requests merge the lists until one is left. That list
-becomes proposed key points, which people accept, rename or decline. The row of a request stores
-its content: the step, the number of records, and the statements or lists.
+The first requests read samples, and further requests merge the lists until only one list is left.
+Its entries become proposed key points, which people accept, rename or decline. The row of a
+request stores its content: the step, the number of records, and the statements or lists.
 """
 
 import random
@@ -183,7 +183,7 @@ def further_requests(run: Run) -> list[Subject]:
     Raises
     ------
     EditRefused
-        If no reply was usable, or no reply in the last merging step was.
+        If no reply was usable, either in the whole run or in the last merging step.
     """
     lists = _lists(run)
     asked_ids = run.calls.values_list("subject_ids", flat=True)

@@ -120,7 +120,7 @@ class CountingRoundKind(OneByOne):
         )
 
     def problem(self, sheet: CountSheet, content: CountContent) -> SheetNotValid | None:
-        """Return the problem if marks are incomplete and a count is neither typed nor unsure."""
+        """Return a problem with incomplete marks, unless counts are typed or marked as unsure."""
         marks = marks_from_json(content.marks)
         references, summaries = undecided(marks, sheet.references, sheet.summaries)
         missing = []
@@ -149,7 +149,7 @@ class CountingRoundKind(OneByOne):
         return sum(getattr(sheet, name) == count for name, count in key.items()), len(key)
 
     def difference(self, sheet: CountSheet, known: Mapping[str, Any]) -> float:
-        """Return the larger of the two differences in counts, or infinity if a count is unsure."""
+        """Return the larger difference in counts, or infinity if a rater was unsure of a count."""
         counts = [(getattr(sheet, name), count) for name, count in known.items()]
         return max(inf if own is None else abs(own - count) for own, count in counts)
 

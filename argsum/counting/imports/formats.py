@@ -107,7 +107,7 @@ def _notes(file: CountFile) -> Iterator[Note]:
 
 
 def _remarks(counted: CountedSet) -> Iterator[Flag]:
-    """Yield remarks on unsure counts and on counts that contradict their share."""
+    """Yield remarks on counts marked as unsure and on counts that contradict their share."""
     pairs = (
         ("n_covered", counted.covered, counted.coverage, len(counted.references)),
         ("n_unique", counted.unique, _unique_share(counted), len(counted.summaries)),

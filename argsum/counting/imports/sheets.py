@@ -113,7 +113,7 @@ class FreePlaces:
     """Unused positions of a rater's sheets in one file, read in one query.
 
     A row keeps its number unless an earlier version of the file, or its import into another
-    dataset, has a sheet for another set at that position. Then it is put after all other sheets.
+    dataset, has a sheet for another set at that position. Such a row follows all other sheets.
     Set and rater identify a sheet, so a second import of the same rows still adds nothing.
     """
 
@@ -156,8 +156,8 @@ class NotThisSet(Exception):
 class SetFinder:
     """The cells of one dataset and their imported sets, read in three queries.
 
-    ``how`` defines when differently worded references match those of the dataset: if the match is
-    clear (empty), never (`ONLY_SAME`), or by order (`BY_ORDER`).
+    ``how`` defines how differently worded references are matched with those of the dataset: only
+    if the match is clear (empty), not at all (`ONLY_SAME`), or by order (`BY_ORDER`).
     """
 
     def __init__(self, work: CellReconciliation, dataset: str, *, how: str = "") -> None:

@@ -234,7 +234,7 @@ class OtherReferences(ValueError):
 
 @dataclass(frozen=True)
 class ReferenceMatch:
-    """A differently worded reference of the file; ``shared`` is None if its words are the same."""
+    """A differently worded reference of the file; ``shared`` is None if the words are the same."""
 
     given: str
     known: str

@@ -109,7 +109,7 @@ def _groups(cell: Cell) -> dict[int, list[tuple[int, str]]]:
 
 
 def _assigned(own: int, picks: list[int], rng: random.Random) -> int:
-    """Return a summary's position for the argument's key point, or sometimes a wrong position."""
+    """Return the position of a summary of the argument's key point, or sometimes a wrong one."""
     right = [place for place, pick in enumerate(picks) if pick == own]
     if not right:
         return rng.choice([-1, rng.randrange(len(picks))])

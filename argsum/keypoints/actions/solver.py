@@ -130,7 +130,7 @@ class RunScorers:
         return quality_scorer_of(scorer)
 
     def vectors(self, arguments: Sequence[str], topic: str) -> Scores:
-        """Return sentence vectors from the match scorer, if possible, or the packaged MiniLM."""
+        """Return sentence vectors from the match scorer or, failing that, the packaged MiniLM."""
         return self._encoder.vectors(
             with_topic(arguments, topic if self._encoder.uses_topic else "")
         )

@@ -364,7 +364,7 @@ def _refuse_unready_writer(study: Study, plan: SystemPlan) -> None:
 
 
 def _refuse_no_qualities(study: Study, plan: SystemPlan) -> None:
-    """Refuse a system that needs missing qualities, because it would choose at random."""
+    """Refuse a system that needs qualities if they are missing, as it would choose at random."""
     scorer = plan.quality_scorer
     if scorer is None or scorer.kind != Scorer.Kind.COLUMN:
         return

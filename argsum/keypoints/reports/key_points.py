@@ -247,7 +247,7 @@ def points_table(sides: Sequence[StanceSide]) -> TableData:
 
 
 def prevalence_chart(sides: Sequence[StanceSide], size: str) -> vega.Spec:
-    """Chart the number of arguments of each key point by rank, with the stances side by side."""
+    """Chart the number of arguments for each key point by rank, with the stances side by side."""
     rows = [
         {"rank": point.number, "n": point.count, "stance": side.cell.get_stance_display()}
         for side in sides

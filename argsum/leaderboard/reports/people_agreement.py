@@ -52,7 +52,7 @@ class OneRater:
     sets
         Number of sets with a submitted sheet.
     unsure
-        Dimension → number of unsure sheets, which no figure includes.
+        Dimension → number of sheets marked as unsure, which no figure includes.
     missing
         Dimension → number of sheets with neither a value nor an unsure mark.
     """
@@ -281,7 +281,7 @@ def _repeats(dimension: str, sheets: Sequence[AnySheet], names: dict[int, str]) 
 
 
 def judges_of(study: Study, sets: set[int]) -> Judges:
-    """Return the scores that language models gave some sets, using one query."""
+    """Return the scores that language models gave to the given sets, using one query."""
     rows = MetricScore.objects.filter(summary_set__study=study, run__isnull=False)
     judges: dict[str, dict[str, dict[int, float]]] = {}
     for metric, setting, key, value in rows.values_list(

@@ -96,7 +96,7 @@ def same_judge(source: ScoreSource, sets: QuerySet[SummarySet]) -> ScoreSource:
     """Return the judge's source for other sets: the given source if it has scores for them.
 
     A language model counts in runs, and each run is a separate source. The dev split may have been
-    counted by another run of the same model, prompt and parameters; the newest run is used.
+    counted by other runs of the same model, prompt and parameters; if so, the newest is used.
     """
     scores = MetricScore.objects.filter(metric=source.metric, value__isnull=False)
     here = scores.filter(summary_set__in=sets.order_by().values("pk"))
@@ -110,7 +110,7 @@ def same_judge(source: ScoreSource, sets: QuerySet[SummarySet]) -> ScoreSource:
 
 
 def sources_of(sets: QuerySet[SummarySet]) -> list[ScoreSource]:
-    """Return the metrics of some sets, each with its number of values, language models first."""
+    """Return each metric of the given sets with its number of values, language models first."""
     rows = MetricScore.objects.filter(
         summary_set__in=sets.order_by().values("pk"), value__isnull=False
     )

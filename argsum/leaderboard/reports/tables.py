@@ -232,7 +232,7 @@ def pairs_table(agreement: DimensionAgreement) -> TableData:
 
 
 def raters_table(agreement: PeopleAgreement) -> TableData:
-    """Return each rater's number of judgements and of unsure answers."""
+    """Return the number of judgements and the number of unsure answers for each rater."""
     columns = [Column(_("Rater"), "name"), Column(_("Sets"), "sets")]
     for key, name in DIMENSION_NAMES.items():
         columns.append(Column(_("%s: unsure") % name, f"unsure.{key}"))
@@ -242,7 +242,7 @@ def raters_table(agreement: PeopleAgreement) -> TableData:
 
 
 def repeats_table(agreement: DimensionAgreement) -> TableData:
-    """Return the comparison of all raters with their own first judgements."""
+    """Return the comparison of each rater's repeated judgements with the first ones."""
     return table_of(
         REPEAT_COLUMNS,
         agreement.repeats,

@@ -249,7 +249,7 @@ def summary_people(request: StudyRequest, study: Study) -> HttpResponse:
 def summary_people_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Send the figure of the raters, or of the pairs or repeats for a dimension."""
+    """Send the figure for all raters, or for the pairs or repeats in one dimension."""
     dataset = _chosen(request, study)
     agreement = people_agreement(study, dataset.chosen, dataset.without)
     return figure_file(request, _figures(study, dataset, agreement), figure, format)
@@ -277,7 +277,7 @@ def _figures(study: Study, dataset: ChosenDataset, agreement: PeopleAgreement) -
 
 
 def _of_dimension(agreement: DimensionAgreement, files: Files) -> list[Figure]:
-    """Return agreement between people and, if there are repeats, of people with themselves."""
+    """Return people's agreement with each other and, if there are repeats, with themselves."""
     pairs, repeats = pairs_table(agreement), repeats_table(agreement)
     figures = [
         Figure(

@@ -86,7 +86,7 @@ class MetricPlan:
         return THRESHOLD if own is None else own
 
     def setting(self, function: str) -> str:
-        """Return the setting, which distinguishes differently computed scores of one function."""
+        """Return the setting, which distinguishes a function's scores by how they are computed."""
         if function == BERT_SCORE:
             return self.model
         if function == EMBEDDING and self.scorer:

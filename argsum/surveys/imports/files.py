@@ -314,7 +314,7 @@ def _answer(row: TableRow, header: str) -> str:
 
 
 def _attributes(reading: _Reading, row: TableRow) -> dict[str, str]:
-    """Return a respondent's groups; if several answers are possible, each option is yes or no."""
+    """Return a respondent's groups; a question with several answers gives yes or no per option."""
     attributes: dict[str, str] = {}
     options: dict[str, dict[str, str]] = defaultdict(dict)
     for (header, option), name in reading.groups.items():

@@ -127,7 +127,7 @@ class SurveyForm(forms.Form):
 
 
 def _help_of(proposal: ProposedRole) -> str:
-    """Return a column's heading if different, the reason for leaving it out, and examples."""
+    """Return a column's heading (unless it is the text), why it is left out, and examples."""
     column = proposal.column
     parts = [] if column.header == column.text else [column.header[:LONGEST_EXAMPLE]]
     if proposal.reason:

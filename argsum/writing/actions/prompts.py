@@ -152,7 +152,7 @@ def questions_of(run: Run, keys: Sequence[WritingCallKey]) -> list[CallRequest]:
 
 
 def _arguments(cells: Mapping[int, Cell]) -> dict[int, dict[int, tuple[PromptArgument, str]]]:
-    """Map each cell and argument key to the displayed argument and its reason for exclusion."""
+    """Map each cell and argument key to the displayed argument and the reason for exclusion."""
     arguments: dict[int, dict[int, tuple[PromptArgument, str]]] = {pk: {} for pk in cells}
     rows = CellArgument.objects.filter(cell__in=cells).order_by("cell", "position")
     for cell, pk, text, quality, left_out in rows.values_list(

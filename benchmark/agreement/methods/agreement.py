@@ -178,8 +178,8 @@ def judge_differences(
 ) -> dict[tuple[str, str], AgreementFigure]:
     """Map pairs of judges to the difference between their alphas with people, on shared answers.
 
-    The alphas are those of totals, first minus second. Only pairs that the rule "closest judge"
-    allows are included; ``p_yes`` is two-sided.
+    The alphas are for totals; a difference is first minus second. Only pairs that the rule
+    "closest judge" allows are included; ``p_yes`` is two-sided.
     """
     points, least = points_of(grid, "total"), RULES["closest judge"].least
     by_people = ~np.isnan(points).all(axis=1)
@@ -246,7 +246,7 @@ def _placed(row: JudgeRow, known: Sequence[JudgeRow], above: Set[tuple[str, str]
 def _per_thousand(sheets: pd.DataFrame, column: str, unit: int) -> float | None:
     """Return the value per 1,000 scored answers, based on the sheets that have a value.
 
-    The result is None if these sheets have no scored answer.
+    The result is None if these sheets cover no scored answers.
     """
     if column not in sheets.columns:
         return None

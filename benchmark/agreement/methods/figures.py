@@ -72,7 +72,7 @@ class Alphas:
 
 @dataclass(frozen=True, kw_only=True)
 class PeopleCounts:
-    """Counts of people and of scored, shared (by two or more) and consolidated answers."""
+    """Counts of people and of scored, shared (scored by two or more) and consolidated answers."""
 
     raters: int
     answers: int
@@ -90,7 +90,7 @@ class JudgeAlphas(Alphas):
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """The alternative-annotator test; ``each`` lists each person's number of answers, most first.
+    """The alternative-annotator test; ``each`` has each person's number of answers, largest first.
 
     Before version 3, the test had no p values for "yes" and "no" over ``questions``.
     """
@@ -229,14 +229,14 @@ class Consistency:
 
 @dataclass(frozen=True, kw_only=True)
 class Surplus(AgreementFigure):
-    """Surplus in points for answers of a judge's own family; ``own`` counts these answers."""
+    """Surplus in points for answers from a judge's own family; ``own`` counts these answers."""
 
     own: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preference:
-    """A judge's surplus for its own family, compared with people and judges of other families."""
+    """A judge's surplus for its own family, against people and judges from other families."""
 
     key: str
     family: str | None
@@ -256,7 +256,7 @@ class LengthOf:
 
 @dataclass(frozen=True, kw_only=True)
 class Length:
-    """Effect of length on a rater's totals, for all answers and those that people also scored."""
+    """Effect of length on a rater's totals, for all answers and for those people scored too."""
 
     own: LengthOf
     common: LengthOf
@@ -281,7 +281,7 @@ class UnscoredShare(Bounded):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeRow(RankPosition):
-    """One row of the leaderboard of judges, for totals; cost and seconds are per 1,000 answers.
+    """One row of the judge leaderboard, based on totals; cost and seconds are per 1,000 answers.
 
     ``to_first`` is the test of the first judge against this judge on the answers that both scored.
     """
@@ -374,7 +374,7 @@ class Agreement:
 
 
 def is_closest(rows: Sequence[JudgeRow]) -> bool:
-    """Whether the first judge is shown to agree with people more than every other judge."""
+    """Whether the first judge is shown to agree with people more than every other judge does."""
     return len(rows) > 1 and rows[0].rank_high == 1 and rows[1].rank is not None
 
 

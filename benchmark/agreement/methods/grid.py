@@ -49,8 +49,9 @@ def family_of(*names: str, known: Mapping[str, str] | None = None) -> str | None
     Returns
     -------
     str or None
-        None if no name indicates a family, as for texts by people or from the web. "vicuna" is a
-        family although it was tuned from Llama, because it learned from another model's chats.
+        None if no name indicates a family, as for texts by people or from the web. "vicuna" is
+        a separate family although it was tuned from Llama, because it learned from another
+        model's chats.
 
     Examples
     --------

@@ -91,7 +91,7 @@ def column_figures(
 def ordinal_alpha(
     people: FloatArray, judge: FloatArray, codes: IntArray, draws: Jackknife
 ) -> AgreementFigure:
-    """Return a judge's ordinal alpha with individual people, the columns of ``people``."""
+    """Return a judge's ordinal alpha with individual people, who are the columns of ``people``."""
     clusters: dict[Hashable, Hashable] = dict(enumerate(codes.tolist()))
     ratings, own = ratings_of(people), pd.Series(judge)
     return figure_of(cross_alpha(ratings, own, "ordinal", draws.confidence, clusters))
@@ -112,7 +112,7 @@ def correlations(
     draws: Jackknife,
     wanted: Sequence[Correlation] = KINDS,
 ) -> dict[Correlation, AgreementFigure]:
-    """Return correlations by kind. Identical pairs are grouped without changing the result.
+    """Return correlations by kind. Grouping identical pairs does not change the result.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def _systems(
 
 
 def _of_units(estimate: AgreementFigure, n: int) -> AgreementFigure:
-    """Return a correlation of n systems or questions, without an interval if n is too small."""
+    """Return a correlation over n systems or questions, without an interval if n is too small."""
     if n >= LEAST_RATED or estimate.value is None:
         return replace(estimate, n=n)
     return figure(estimate.value, n=n, reason=too_few(LEAST_RATED, "systems or questions"))

@@ -240,9 +240,9 @@ NO_OTHERS = "no judge from another family scored these answers"
 
 
 def self_preference(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> Preference:
-    """Return a judge's surplus for answers of its own family, in total points.
+    """Return a judge's surplus for answers from its own model family, in total points.
 
-    It is measured against people and against judges of other families, averaged for each answer.
+    It is measured against people and against judges from other families, averaged for each answer.
     Intervals leave out one question at a time.
     """
     if judge.family is None:
@@ -271,7 +271,7 @@ def self_preference(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> Pr
 def _surplus(
     grid: PointsGrid, differences: FloatArray, own: np.ndarray, draws: Jackknife
 ) -> Surplus:
-    """Return the mean difference on own-family answers minus that on other answers, in points."""
+    """Return the mean difference for own-family answers minus that for others, in points."""
     known = ~np.isnan(differences)
     differences, mine = differences[known], own[known]
     n, n_own = len(differences), int(mine.sum())

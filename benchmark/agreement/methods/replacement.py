@@ -108,7 +108,7 @@ def with_people(grid: PointsGrid, judge: SheetRater, draws: Jackknife) -> dict[s
 def alpha_difference(
     grid: PointsGrid, judge: FloatArray, name: str, draws: Jackknife
 ) -> AgreementFigure:
-    """Return the judge's interval alpha with people minus people's own, on the same answers."""
+    """Return the judge's interval alpha with people minus people's alpha, on the same answers."""
     points = points_of(grid, name, grid.persons)
     use = ~np.isnan(judge) & ((~np.isnan(points)).sum(axis=1) >= 2)
     n = int(use.sum())
@@ -275,7 +275,7 @@ def by_alternative(test: Alternative, n_people: int, levels: Levels) -> RuleOutc
 
 
 def by_agreement(difference: AgreementFigure, levels: Levels) -> RuleOutcome:
-    """Apply the rule "agreement": the judge's interval alpha with people minus people's own.
+    """Apply the rule "agreement": the judge's interval alpha with people minus people's alpha.
 
     The difference on the same answers is tested, because overlapping intervals do not show
     whether the alphas differ.
@@ -284,7 +284,7 @@ def by_agreement(difference: AgreementFigure, levels: Levels) -> RuleOutcome:
 
 
 def by_bias(leniency: AgreementFigure, levels: Levels) -> RuleOutcome:
-    """Apply the rule "bias": the judge's mean minus people's, as a share of the maximum."""
+    """Apply the rule "bias": the judge's mean minus people's mean, as a share of the maximum."""
     return _by_figure(leniency, "mean of a judge", levels)
 
 

@@ -198,7 +198,7 @@ def numbers_of(rule: str, outcome: RuleOutcome) -> str:
 
 
 def cautions_of(verdicts: Mapping[str, ReplacementVerdict]) -> str:
-    """Return the limits of the comparison with a left-out person, without repeats."""
+    """Return the limits of the comparison with a left-out person, listing each limit once."""
     figures = (verdict.rules["alternative"].numbers for verdict in verdicts.values())
     cautions = (
         figure.caution for figure in figures if isinstance(figure, WinningRate) and figure.caution

@@ -202,7 +202,7 @@ def behind(table: pd.DataFrame, grid: PointsGrid, wanted: ScoreSelection) -> pd.
 
     The columns are those of the answer, ``points`` and ``others``, ``difference`` (first minus
     second) and ``sheet``, one sheet of the first rater (or of any person, for the mean of people).
-    If there is no second rater, all answers of the first rater are returned, most points first.
+    If there is no second rater, all answers that the first scored are returned, best first.
     """
     about = table.drop_duplicates("answer").set_index("answer").loc[grid.answers]
     about = about.assign(points=grid.column(wanted.rater, wanted.column))

@@ -142,7 +142,7 @@ def judges_finding(judges: Sequence[JudgeRow]) -> Conclusion:
 
 
 def _would_tell(first: JudgeRow, level: Sequence[JudgeRow], n_judges: int) -> str:
-    """State how many answers would separate the first judge from the nearest one."""
+    """State how many more answers would separate the first judge from the nearest other judge."""
     names = {"first": short(first.name), "second": short(level[0].name)}
     figure = level[0].to_first
     if figure is None or figure.p_yes is None or figure.units is None:
@@ -296,7 +296,7 @@ def _judges_alt(figures: Agreement, choice: AgreementSelection) -> str:
 
 
 def _difference_rows(figures: Agreement, choice: AgreementSelection) -> list[Row]:
-    """Return judge minus people for each column with figures for both on the same answers."""
+    """Return the judge's figure minus people's on the same answers, for columns that have both."""
     beside, names = figures.with_people.get(choice.judge, {}), column_names(figures)
     return [
         {"name": name, "group": None, **bounds_of(alphas.difference)}

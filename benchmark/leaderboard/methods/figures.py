@@ -254,9 +254,9 @@ class JudgeRanking:
     unranked
         Position of a system → reason for its missing rank.
     n_common, n_questions
-        Number of questions that all ranked systems share; number with a score for any system.
+        Number of questions that all ranked systems share; number of questions with any score.
     detectable
-        Smallest difference between two systems that these questions can detect with power .8.
+        Smallest difference between two systems that these questions can detect at a power of .8.
     reason
         Reason why no system is ranked.
     common
@@ -288,7 +288,7 @@ class JudgeRanking:
         return {(first, second) for first, second, p in pairs if p < 1 - confidence}
 
     def questions_needed(self, place: int) -> int | None:
-        """Return how many common questions would show a pair's difference with power .8.
+        """Return how many common questions would show a pair's difference at a power of .8.
 
         With that number, the detectable difference is at most the observed difference, because the
         detectable difference falls at least as fast as the inverse square root of the number.

@@ -44,7 +44,7 @@ def part_means(
 ) -> dict[str, dict[str, tuple[Mean, ...]]]:
     """Map judge and part to the part's mean by system, over the answers of the system's row.
 
-    Therefore the groups of a ranked system add up to its mean if all sheets are complete. ``n``
+    The group means of a ranked system thus add up to its mean if all sheets are complete. ``n``
     counts answers with the part; mean and bounds are None if the row has no mean.
     """
     means = {}

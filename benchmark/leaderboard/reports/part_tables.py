@@ -211,7 +211,7 @@ class QuestionPair:
 
 @dataclass(frozen=True)
 class SystemPair:
-    """Difference of two systems (first minus second) in points.
+    """Difference between two systems (first minus second) in points.
 
     ``rows`` are the common questions, largest difference first.
 
@@ -233,7 +233,7 @@ class SystemPair:
 
     @property
     def is_short(self) -> bool:
-        """Whether the questions are too few to show a difference of any size."""
+        """Whether there are too few questions to show a difference of any size."""
         return len(self.rows) < self.least
 
     @property
@@ -243,7 +243,7 @@ class SystemPair:
 
 
 def pair_of(board: ScoreBoard, judge: str, system: int, other: int) -> SystemPair | None:
-    """Return the difference of two systems, the better first; None unless both are ranked."""
+    """Return the difference between two systems, the better first; None unless both are ranked."""
     ranking = ranking_of(board, judge)
     pairs = enumerate(ranking.pairs.rows())
     place, pair = next(

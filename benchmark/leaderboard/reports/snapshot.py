@@ -213,7 +213,7 @@ def _criteria(recipe: dict[str, Any]) -> dict[str, tuple[str, ...]]:
 def board_figures(
     table: pd.DataFrame, recipe: dict[str, Any], filters: Filters | None = None
 ) -> dict[str, Any]:
-    """Return the leaderboard of the sheets that pass the filters."""
+    """Return the leaderboard for sheets that pass the filters."""
     from benchmark.leaderboard.methods.board import make_board
 
     chosen = filters or Filters()
@@ -234,7 +234,7 @@ def without_bounds(board: dict[str, Any]) -> dict[str, Any]:
 def slice_figures(
     table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any], filters: Filters
 ) -> dict[str, Any]:
-    """Return the leaderboard or agreement (``filters.of``) of the sheets that pass the filters."""
+    """Return the leaderboard or agreement (``filters.of``) for sheets that pass the filters."""
     if filters.of != AGREEMENT:
         return board_figures(table, recipe, filters)
     from benchmark.agreement.reports.agreement import compute

@@ -118,7 +118,7 @@ def condition_names(board: ScoreBoard) -> dict[tuple[int, int], str]:
 
 
 def conditions_of(board: ScoreBoard) -> dict[tuple[int, int], ConditionChoice]:
-    """Map cells with several conditions to the shown condition and the others."""
+    """Map cells with several conditions to the shown condition and the other conditions."""
     labels, others = condition_names(board), dict[tuple[int, int], list[str]]()
     for condition in board.conditions:
         if not condition.is_shown:

@@ -22,7 +22,7 @@ from .standings import BoardLine, board_rows, judge_name, ranking_of, scenario_n
 
 
 def board_finding(board: ScoreBoard, judge: str) -> Conclusion:
-    """State which system leads according to one judge, if tests separate it from all others."""
+    """State which system one judge ranks first, if tests separate it from all other systems."""
     ranking = ranking_of(board, judge)
     ranked = [standing for standing in ranking.standings if standing.rank is not None]
     if not ranked:
@@ -109,7 +109,7 @@ def _leader(standing: Standing, names: dict[str, str]) -> dict[str, str]:
 
 
 def _sure(ranking: JudgeRanking) -> str:
-    """Return the interval and test of the first two systems, and the number of questions."""
+    """Return the interval and test for the first two systems, and the number of questions."""
     pairs = ranking.pairs
     # Pairs are in the order of the board.
     low, high, p = pairs.low[0], pairs.high[0], pairs.p_holm[0]
@@ -137,7 +137,7 @@ def _ground(ranking: JudgeRanking) -> str:
 def _highest(
     board: ScoreBoard, best: list[Standing], level: list[Standing], names: dict[str, str]
 ) -> str:
-    """State the highest mean if the tests do not separate it from all others."""
+    """State the highest mean if the tests do not separate it from all other means."""
     fields = {
         "name": listed([names[standing.system] for standing in best]),
         "points": text_of(best[0].mean or 0.0, 2),
@@ -179,7 +179,7 @@ def _not_apart(board: ScoreBoard, ranking: JudgeRanking, ranked: list[Standing])
 
 
 def _detectable(ranking: JudgeRanking) -> list[str]:
-    """Return the detectable difference, and the questions needed to separate the top two."""
+    """Return the detectable difference, and how many questions would separate the top systems."""
     if not ranking.detectable:
         return []
     text = _(
@@ -285,7 +285,7 @@ def _groups(board: ScoreBoard, judge: str, recipe: Recipe, size: str) -> Spec:
 
 
 def _spread_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> Rows:
-    """Return the first and last ranked system; if none has a rank, the first and last scored."""
+    """Return the first and last ranked system, or the first and last scored if none is ranked."""
     rows = [(name, row) for name, row in _named(board, judge) if row.row.n_answers]
     rows = [(name, row) for name, row in rows if row.standing] or rows
     ends = rows[:1] + rows[-1:] if len(rows) > 1 else rows

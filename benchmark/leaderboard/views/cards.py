@@ -117,7 +117,7 @@ def _scenarios(
 
 
 def _others(board: ScoreBoard, judge: str) -> list[BoardColumn]:
-    """Return a column for each other judge, by position, because public pages hide rater keys."""
+    """Return a column per other judge, keyed by position because public pages hide rater keys."""
     others = [(at, other) for at, other in enumerate(board.judges) if other.key != judge]
     is_shown = len(board.judges) <= MOST_JUDGES
     return [
@@ -132,7 +132,7 @@ def _others(board: ScoreBoard, judge: str) -> list[BoardColumn]:
 
 
 def _drawn(draw: Callable[[Any], BoardCell], part: str, at: int, row: Any) -> BoardCell:
-    """Return the cell at position ``at`` of a row's cells named ``part``."""
+    """Return the cell at position ``at`` in the attribute ``part`` of a row."""
     return draw(getattr(row, part)[at])
 
 

@@ -155,7 +155,7 @@ def _names(table: pd.DataFrame) -> tuple[dict[str, str], dict[str, str]]:
 def _pairs(
     study: Study,
 ) -> tuple[dict[tuple[str, str], bool], Mapping[tuple[str, str], int] | None]:
-    """Return, for each pair, whether a question has an aspect, and the number of arguments."""
+    """Return, for each pair, whether any question has an aspect, and the number of arguments."""
     pair = ("comparison__object1", "comparison__object2")
     aspects: dict[tuple[str, str], bool] = {}
     for first, second, aspect in Question.objects.filter(study=study).values_list(*pair, "aspect"):

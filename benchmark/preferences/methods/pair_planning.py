@@ -103,7 +103,7 @@ def plan_pairs(
     seed
         Random seed; the same candidates, seed and earlier pairs give the same plan.
     asked
-        Pairs of answers asked about before. They are not drawn again, so that no rater sees a pair
+        Pairs of answers requested before. They are not drawn again, so that no rater sees a pair
         twice, and they count as comparisons already made.
     strengths
         Strengths from earlier verdicts; systems without a strength count as average.

@@ -45,7 +45,7 @@ class AnswerPairs:
     systems
         Systems with an answer, in random order; a pair of systems is a pair of positions here.
     n_asked
-        Positions of two systems, the lower first → number of pairs of their answers asked about.
+        Positions of two systems, the lower first → number of requested pairs of their answers.
     open_pairs : bool, shape (n_systems, n_systems)
         Whether any pair of answers is left; only above the diagonal.
     """

@@ -219,7 +219,7 @@ class PreferenceRanking:
 
     @property
     def detectable(self) -> float | None:
-        """Win rate against another system that these questions can detect with a power of .8.
+        """Smallest win rate between two systems that these questions can detect at a power of .8.
 
         It applies to any two systems after Holm's correction; None if it exceeds `MOST_RATE`.
         """

@@ -259,7 +259,7 @@ def has_finite_ties(first: IntArray, second: IntArray, counts: FloatArray, n: in
     Along a direction (u, v) of the log strengths and the log tie parameter, the log-likelihood
     never falls if and only if ``u_i - u_j >= 2 v`` for every win of i over j and
     ``|u_i - u_j| <= 2 v`` for every tie. In a strongly connected graph, only ``v > 0`` can satisfy
-    this. By the theory of difference constraints, it does unless some cycle of verdicts has more
+    this. By the theory of difference constraints, one does unless some cycle of verdicts has more
     wins, each followed from winner to loser, than ties. Two systems that beat each other form such
     a cycle. Without ties, the tie parameter is 0 and the strengths are finite.
     """
