@@ -1,26 +1,30 @@
-"""Drafts set aside are called conflicts."""
+"""Drafts set aside are called conflicts.
+
+The index on the sheet is dropped and created again, because its name contains the table's name.
+"""
 
 from django.db import migrations, models
+from django.db.models.deletion import CASCADE
+
+MODELS = (
+    ('KeptPreference', 'ConflictingPreference', 'preferencesheet'),
+    ('KeptScore', 'ConflictingScore', 'scoresheet'),
+)
+
+
+def sheet(kind, **options):
+    return models.ForeignKey('benchmark.' + kind, CASCADE, related_name='conflicts', **options)
 
 
 class Migration(migrations.Migration):
     dependencies = [('benchmark', '0006_drawn_items')]
 
     operations = [
-        migrations.RenameModel('KeptPreference', 'ConflictingPreference'),
-        migrations.AlterField(
-            model_name='conflictingpreference',
-            name='sheet',
-            field=models.ForeignKey(
-                on_delete=models.deletion.CASCADE, related_name='conflicts', to='benchmark.preferencesheet'
-            ),
-        ),
-        migrations.RenameModel('KeptScore', 'ConflictingScore'),
-        migrations.AlterField(
-            model_name='conflictingscore',
-            name='sheet',
-            field=models.ForeignKey(
-                on_delete=models.deletion.CASCADE, related_name='conflicts', to='benchmark.scoresheet'
-            ),
-        ),
+        operation
+        for old, new, kind in MODELS
+        for operation in (
+            migrations.RenameModel(old, new),
+            migrations.AlterField(new.lower(), 'sheet', sheet(kind, db_index=False)),
+            migrations.AlterField(new.lower(), 'sheet', sheet(kind)),
+        )
     ]

@@ -121,7 +121,7 @@ def _trained_says_too_much(n: int, draws: Draws) -> bool:
         n=n, pairs=n, folds=5, ordinal=alpha, interval=alpha, exact=None, bias=None, per_label=(),
         predicted=0,
     )  # fmt: skip
-    return "well enough" in trained_finding(figures, 1).says
+    return "labels well enough" in trained_finding(figures, 1).says
 
 
 def _replacement_covers(n: int, draws: Draws) -> bool | None:

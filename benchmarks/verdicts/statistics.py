@@ -254,7 +254,9 @@ SIMULATIONS: tuple[Simulation, ...] = (
         partial(_says_too_much, wrong=0.14, mark=FIRM),
         "alpha .79, labels skewed",
     ),
-    _level("People agree too little for conclusions", _says_too_little, "alpha .68, skewed"),
+    _level(
+        "People agree, but not well enough for conclusions", _says_too_little, "alpha .68, skewed"
+    ),
     *(_of_means(name) for name in VALUES),
     Simulation(
         says="interval of a share",

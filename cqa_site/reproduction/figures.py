@@ -70,7 +70,7 @@ class MeasuredFigure:
     signs: str = "/"
 
     def text(self, digits: Iterable[int] = (), *, default: int = DIGITS) -> str:
-        """Format each number to the decimals in ``digits``, or to ``default`` decimals."""
+        """Format each number to the number of decimals in ``digits``, or to ``default``."""
         wanted = list(digits)
         wanted += [default] * (len(self.numbers) - len(wanted))
         texts = [_text(number, digit) for number, digit in zip(self.numbers, wanted, strict=False)]

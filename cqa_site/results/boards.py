@@ -266,8 +266,8 @@ class Conclusion:
 LEVELS = {
     "firm": (lazy("%s well enough for firm conclusions"), "good"),
     "tentative": (lazy("%s well enough for tentative conclusions"), ""),
-    "not_shown": (lazy("%s, but possibly too little for conclusions"), "warn"),
-    "too_little": (lazy("%s too little for conclusions"), "warn"),
+    "not_shown": (lazy("%s, but possibly not well enough for conclusions"), "warn"),
+    "too_little": (lazy("%s, but not well enough for conclusions"), "warn"),
     "no_interval": (lazy("these data cannot tell how well %s"), "warn"),
 }
 

@@ -281,7 +281,7 @@ def bland_altman(
     Parameters
     ----------
     x, y : length n
-        Two raters' values of the same items, on one scale; incomplete pairs are dropped.
+        Two raters' values for the same items, on one scale; incomplete pairs are dropped.
     clusters : length n
         Units that the intervals leave out in turn, such as questions; by default, items.
     confidence

@@ -402,7 +402,7 @@ def test_who_reloads_the_first_page_later_is_led_back(labels):
         assert "open the study on the platform again" in reply.text
     reply = Client().get(start)
     assert reply.status_code == 404
-    assert "open it again: its link leads here" in reply.text
+    assert "open it again. The link there leads to this page" in reply.text
     assert "does not exist" not in reply.text
 
 

@@ -42,8 +42,8 @@ RECIPE = gettext_lazy(
     "Unit: argument labelled both in the label set and by the rater. Identical: the rater "
     "gave this label; if a file has copies of a sentence with different labels, each label "
     "counts. If the rater gave several labels, alpha uses the most frequent one (if labels tie, "
-    "the higher). Krippendorff's alpha with 95 % intervals (item jackknife), each for one alpha "
-    "alone. Difference: the rater's mean minus the label set's."
+    "the higher). Krippendorff's alpha with 95 % intervals (item jackknife). Each interval is for "
+    "one alpha, not for a difference. Difference: the rater's mean minus the label set's."
 )
 
 

@@ -120,7 +120,7 @@ class CountingRoundKind(OneByOne):
         )
 
     def problem(self, sheet: CountSheet, content: CountContent) -> SheetNotValid | None:
-        """Return a problem with incomplete marks, unless counts are typed or marked as unsure."""
+        """Return an error if marks are missing, unless counts were typed or marked as unsure."""
         marks = marks_from_json(content.marks)
         references, summaries = undecided(marks, sheet.references, sheet.summaries)
         missing = []

@@ -117,7 +117,7 @@ class AnswerPairs:
         return counts
 
     def _count_left(self) -> dict[tuple[int, int], dict[Key, int]]:
-        """Count free pairs of answers by pair of systems and question, in random order."""
+        """Return the number of free answer pairs for each system pair and question, shuffled."""
         by_question: dict[Key, list[int]] = defaultdict(list)
         for place, question in self._answers:
             by_question[question].append(place)

@@ -109,7 +109,7 @@ def test_what_makes_no_round_is_refused_and_nothing_is_stored(study, draw):
     strangers = [make_member(study, "annotator"), make_member(make_study("B"), "expert")]
     one = {"calibration": 1, "individual": 0}
     for chosen, change, message in (
-        (people, {}, "The sets need 6 answers, but 3 match."),
+        (people, {}, "The round needs 6 answers, but 3 match."),
         (people, {"calibration": 0, "individual": 0}, "at least one answer"),
         ([], one, "required"),
         *(([user], one, "not one of the available choices") for user in strangers),

@@ -117,11 +117,11 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     failed = {key for key, each in found.verdict["id-dice"].items() if each.result == "no"}
     assert named == failed
     assert {"total", "quality"} <= named
-    assert "guessing gives 0, and alpha with people" in chance_of(found, "id-dice")
+    assert "guessing gives an alpha of 0" in chance_of(found, "id-dice")
     assert chance_of(found, "id-good") == ""
     context = verdict_context(found, AgreementSelection(judge="id-dice"))
     sure = context["finding"].sure
-    assert "not proven to score above chance level" in sure
+    assert "do not show that it scores better than chance" in sure
     assert "3 people scored 480 answers, all of them by two or more people." in sure
     assert "comes closer on up to 15 % more of the answers (epsilon 0.15)" in sure
     # With two people the test says little, and the headline has to carry that.
