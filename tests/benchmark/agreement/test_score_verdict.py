@@ -127,7 +127,7 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     # With two people the test says little, and the headline has to carry that.
     two = agreement(together(*people[:2], *random), BRIEF, FEW_PAIRS)
     said = verdict_context(two, AgreementSelection(judge="id-dice"))["finding"].sure
-    assert "With two people the test only says" in said
+    assert "With two people, the test only shows" in said
 
 
 def test_one_no_is_enough_yes_needs_all_and_levels_are_corrected():
