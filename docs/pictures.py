@@ -1,9 +1,10 @@
 """Take the pictures of the documentation from a running site with demo data.
 
-    python docs/pictures.py http://127.0.0.1:8000 'the password of the demo'
+    python -m docs.pictures http://127.0.0.1:8000 'the password of the demo'
 
-Each is a page as it opens at 1120 by 700 pixels, as WebP in static/img/help: a little wider than
-help shows it, so that no page of the documentation is heavier than any other page may be.
+Each picture shows a page as it opens at 1120 by 700 pixels and is stored as WebP in
+static/img/help. It is a little wider than the help shows it, so that no page of the documentation
+exceeds the weight limit of all pages.
 """
 
 import io
@@ -13,6 +14,8 @@ from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize, sync_playwright
+
+from tests.find_chromium import find
 
 HERE = Path(__file__).resolve().parent.parent / "static" / "img" / "help"
 SIZE: ViewportSize = {"width": 1120, "height": 700}
@@ -34,10 +37,10 @@ PICTURES = {
 
 
 def main(site: str, password: str) -> None:
-    """Sign in as each person and keep what their pages look like."""
+    """Sign in as each person and take the pictures of their pages."""
     HERE.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = play.chromium.launch(executable_path=find(), args=["--no-sandbox"])
         for who in dict.fromkeys(person for person, _end in PICTURES.values()):
             page = browser.new_page(viewport=SIZE, color_scheme="light")
             page.goto(f"{site}/accounts/login/")
@@ -56,7 +59,7 @@ def main(site: str, password: str) -> None:
 
 
 def address(page: Page, study: str, end: str) -> str:
-    """Where a page is; the first label round's, where it belongs to one."""
+    """Return the address of a page, that of the first label round if it belongs to a round."""
     if end == "label/":
         page.goto(study)
         return page.locator('main a[href*="/label"]').first.get_attribute("href") or study
@@ -68,7 +71,7 @@ def address(page: Page, study: str, end: str) -> str:
 
 
 def keep(page: Page, name: str, where: str) -> None:
-    """One page as a picture."""
+    """Save a page as a picture."""
     page.goto(where if where.startswith("http") else f"{'/'.join(page.url.split('/')[:3])}{where}")
     page.wait_for_load_state("networkidle")
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
