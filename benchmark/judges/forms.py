@@ -267,6 +267,8 @@ def _example_label(rubric: RubricVersion, example: ScoredExample) -> str:
 
 
 def _too_few(count: int) -> str:
+    if not count:
+        return _("No examples are available. People must first score answers with this rubric.")
     return (
         ngettext(
             "Only %d example is available. For more, people must score more answers with this "

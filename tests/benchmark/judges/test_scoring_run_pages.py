@@ -83,7 +83,7 @@ def test_the_form_says_what_a_run_takes(lab, client):
                 {"choice": "answers", "answers": "x"},
                 "Some of these IDs do not belong to answers in the study.",
             ),
-            ({"shots": "2"}, "Only 0 examples can be shown"),
+            ({"shots": "2"}, "No examples are available"),
             ({"canaries": "1"}, "greater than or equal to 3"),
             ({"canaries": "0"}, "greater than or equal to 3"),
             ({"shots": "3"}, "not one of the available choices"),
