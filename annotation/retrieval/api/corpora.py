@@ -78,7 +78,7 @@ SEARCH = [
         "words", str, enum=["any"], description="Whether any word of a name is enough."
     ),
     OpenApiParameter(
-        "aspect", str, description="Aspect of which the sentence must contain a word."
+        "aspect", str, description="Aspect. The sentence must contain one of its words."
     ),
     OpenApiParameter(
         "most", int, description=f"Maximum number: by default 50, up to {MOST_HITS}."

@@ -89,7 +89,7 @@ class SurveyEntry(ImportEntry):
 
 @dataclass(frozen=True)
 class SurveyLook:
-    """What the first rows of a file show: the survey program and the likely use of each column."""
+    """The survey program and the likely use of each column, detected from the first rows."""
 
     tool: SurveyTool
     proposals: Sequence[ProposedRole]
