@@ -165,7 +165,7 @@ def train_on_sheets(hand, world):
     hand.press("#go-on")
     expect(notice).to_contain_text("Attempt 1 of 2")
     hand.score(none)
-    expect(notice).to_contain_text(re.compile("last attempt, 0 %[^!]*Attempt 2 of 2"))
+    expect(notice).to_contain_text(re.compile("you matched 0 %[^!]*Attempt 2 of 2"))
     hand.score(best)
     expect(notice).to_contain_text("You passed the qualification: 100 %")
 
