@@ -1,6 +1,6 @@
 """Take the pictures of the documentation from a running site with demo data.
 
-    python -m docs.pictures http://127.0.0.1:8000 'the password of the demo'
+    python docs/pictures.py http://127.0.0.1:8000 'the password of the demo'
 
 Each picture shows a page as it opens at 1120 by 700 pixels and is stored as WebP in
 static/img/help. It is a little wider than the help shows it, so that no page of the documentation
@@ -9,14 +9,14 @@ exceeds the weight limit of all pages.
 
 import io
 import re
+import shutil
 import sys
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
-from tests.find_chromium import find
-
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 HERE = Path(__file__).resolve().parent.parent / "static" / "img" / "help"
 SIZE: ViewportSize = {"width": 1120, "height": 700}
 KEPT = (960, 600)
@@ -40,7 +40,7 @@ def main(site: str, password: str) -> None:
     """Sign in as each person and take the pictures of their pages."""
     HERE.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=find(), args=["--no-sandbox"])
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for who in dict.fromkeys(person for person, _end in PICTURES.values()):
             page = browser.new_page(viewport=SIZE, color_scheme="light")
             page.goto(f"{site}/accounts/login/")
