@@ -26,7 +26,7 @@ ENOUGH = 20
 
 @dataclass
 class Acknowledged:
-    """What the server confirmed: assignment id → label, and the time of each request.
+    """Labels that the server confirmed, by assignment id, and the time of each request.
 
     ``seconds`` are the times of the submits alone, ``until_next`` the times until the next item is
     available. ``queries`` are counted per submit, if the server reports them.
